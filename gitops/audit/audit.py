@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from gitops.audit.cause import Cause, CauseGroups
+from gitops.audit.cause import Cause, CauseGroups, assumed_values
 from gitops.audit.downgrade import downgrade_cause
 from gitops.audit.health import health_causes, unread_causes
 from gitops.audit.namespace import NamespaceAudit
@@ -18,7 +18,7 @@ from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, Difference, TopicDifferences
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings, SettingSource
+from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import NamespaceState, TopicState
 from gitops.schemas.payload import PayloadError, stored_history
@@ -47,20 +47,21 @@ class Audit:
         self._limits: list[str] = []
         self._namespaces = self._topics = self._versions = 0
 
-    def namespace(self, state: NamespaceState) -> NamespaceAudit:
-        """Begin with a namespace."""
+    def namespace(self, state: NamespaceState, settings: AuditSettings) -> NamespaceAudit:
+        """Begin with a namespace; it may have shown more of the broker's settings."""
         self._namespaces += 1
+        self._settings = settings
         return NamespaceAudit(state, self._settings.broker)
 
     def add(self, its: NamespaceAudit, topics: Iterable[TopicState]) -> None:
         """Look at topics of a namespace."""
         for state in topics:
             self._topics += 1
-            self._groups.add(self._causes(its, state))
+            self._groups.add(self._causes(its, state), its.assumed)
 
     def end(self, its: NamespaceAudit) -> None:
         """No more topics of this namespace."""
-        self._groups.add(its.causes())
+        self._groups.add(its.causes(), its.assumed)
 
     def add_unread(self, reasons: Mapping[TopicName, str]) -> None:
         """Topics whose schemas the broker could not show, with its answers."""
@@ -74,7 +75,7 @@ class Audit:
         """What was found."""
         own = self._settings
         if own.target and (one := downgrade_cause(own.registry, own.line, own.target)):
-            self._groups.add([one])
+            self._groups.add([one], assumed_values(own.broker))
         findings = self._groups.findings
         changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)
         return AuditReport(
@@ -120,8 +121,6 @@ class Audit:
             return None
         own = self._settings
         policies = connection_policies(state.topic, state.policies, its.state.policies, own.broker)
-        if policies.strategy_by == "broker" and _is_assumed(own.broker):
-            policies = replace(policies, strategy_by="broker, assumed")
         return AuditedTopic(name=state.topic, history=history, policies=policies, line=own.line)
 
     def _upgrade(self, topic: AuditedTopic) -> Iterator[Cause]:
@@ -133,8 +132,3 @@ class Audit:
             found = self._known.setdefault(found, found)
             self._differences.append(TopicDifferences(topic=topic.name, differences=found))
             yield from upgrade_causes(topic, target, found)
-
-
-def _is_assumed(broker: BrokerSettings) -> bool:
-    """Whether nobody knows which strategy the broker has."""
-    return broker.source("schema_compatibility_strategy") is SettingSource.ASSUMED

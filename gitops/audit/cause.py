@@ -1,20 +1,46 @@
-"""Findings of one cause over topics, as one finding with its subjects."""
+"""Findings of one cause over topics, as one finding with its subjects; what is only assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
+from gitops.model.audit import ASSUMED
+from gitops.model.broker_settings import SETTINGS, shown_setting
 from gitops.model.findings import Finding, group
+from gitops.model.policy import BrokerSettings, SettingSource, camel_case
+
+RELEASE, STRATEGY, AUTO_UPDATE, VALIDATION, LEGACY_JSON, _ = SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A finding about one subject, and the message that all findings of its cause share."""
+    """A finding about one subject, and the message that all findings of its cause share.
+
+    `rests_on` are the fields of BrokerSettings with other values of which it might be none.
+    """
 
     message: str
     finding: Finding
+    rests_on: tuple[str, ...] = ()
+
+    def marked(self, assumed: Mapping[str, str]) -> Cause:
+        """The cause with what it rests on and is only assumed, if that is any."""
+        if not (texts := [text for name, text in assumed.items() if name in self.rests_on]):
+            return self
+        mark = f"{ASSUMED}{', '.join(texts)}"
+        finding = replace(self.finding, message=self.finding.message + mark)
+        return replace(self, message=self.message + mark, finding=finding)
+
+
+def assumed_values(broker: BrokerSettings) -> dict[str, str]:
+    """The settings that are only assumed, by field, as people read them."""
+    return {
+        name: f"{camel_case(name)} {shown_setting(getattr(broker, name))}"
+        for name in SETTINGS
+        if broker.source(name) is SettingSource.ASSUMED
+    }
 
 
 class CauseGroups:
@@ -23,9 +49,12 @@ class CauseGroups:
     def __init__(self) -> None:
         self._groups: dict[tuple[str, str, str], list[Finding]] = {}
 
-    def add(self, causes: Iterable[Cause]) -> None:
-        """Add findings; the order of the first ones of each cause is kept."""
-        for one in causes:
+    def add(self, causes: Iterable[Cause], assumed: Mapping[str, str] | None = None) -> None:
+        """Add findings, with a mark where they rest on what is assumed.
+
+        The order of the first ones of each cause is kept.
+        """
+        for one in (each.marked(assumed or {}) for each in causes):
             key = (one.finding.rule, one.message, one.finding.hint)
             self._groups.setdefault(key, []).append(one.finding)
 

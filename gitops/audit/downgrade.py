@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gitops.audit.cause import Cause
+from gitops.audit.cause import RELEASE, Cause
 from gitops.audit.upgrade import DOWNGRADE
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.rules import make_finding
@@ -35,7 +35,7 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
         hint=f"register none of these until no broker of {present.name} is left: after a "
         "downgrade their topics stop working",
     )
-    return Cause(message=message, finding=found)
+    return Cause(message=message, finding=found, rests_on=(RELEASE,))
 
 
 def _is_avro_1_12(rules: SchemaRules) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Final
 
-from gitops.audit.cause import Cause
+from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
 from gitops.audit.topic import (
     AuditedTopic,
     mismatch_text,
@@ -59,6 +59,7 @@ def _poison(topic: AuditedTopic) -> Iterator[Cause]:
                     hint="when the backlog is consumed, delete the topic's schema and register a "
                     "valid definition",
                 ),
+                rests_on=(RELEASE,),
             )
             return
 
@@ -80,12 +81,14 @@ def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:
                 hint="read the older messages with a consumer of their own version, or "
                 "let them expire; a new topic for the new definition keeps both",
             ),
+            rests_on=topic.rests_on(RELEASE, STRATEGY, LEGACY_JSON),
         )
 
 
 def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
     """Changes of PROTOBUF_NATIVE that the check of the root's name lets pass (Pulsar 4.0.7)."""
     types, strategy = topic.line.types, topic.policies.strategy
+    rests_on = topic.rests_on(RELEASE, STRATEGY)
     for (_, old), (version, new) in pairwise(topic.history.entries):
         stops = [one for one in changes_of(types, old, new, strategy) if one.stops_readers]
         if not stops:
@@ -98,7 +101,7 @@ def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
             subject=str(topic.name),
             hint=stops[0].hint or "readers of older messages need the older definition",
         )
-        yield Cause(message=message, finding=finding)
+        yield Cause(message=message, finding=finding, rests_on=rests_on)
 
 
 def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
@@ -116,7 +119,7 @@ def _unreadable(topic: AuditedTopic) -> Iterator[Cause]:
             subject=str(topic.name),
             hint="a strategy such as BACKWARD_TRANSITIVE refuses such changes from now on",
         )
-        yield Cause(message=message, finding=finding)
+        yield Cause(message=message, finding=finding, rests_on=(RELEASE,))
 
 
 def unread_causes(reasons: Mapping[TopicName, str]) -> Iterator[Cause]:

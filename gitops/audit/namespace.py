@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gitops.audit.cause import Cause
+from gitops.audit.cause import AUTO_UPDATE, VALIDATION, Cause, assumed_values
 from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR
 from gitops.audit.strategies import stricter_cause, stricter_strategies
 from gitops.audit.topic import AuditedTopic
@@ -18,8 +18,8 @@ from gitops.model.state import NamespaceState
 _NAMED: Final = 3
 """So many topics without a schema are named."""
 
-_Fitting = tuple[str, Strategy, frozenset[Strategy]]
-"""A topic, its strategy, and the stricter ones that fit."""
+_Fitting = tuple[str, Strategy, str, frozenset[Strategy]]
+"""A topic, its strategy, who sets it, and the stricter ones that fit."""
 
 
 class NamespaceAudit:
@@ -27,8 +27,8 @@ class NamespaceAudit:
 
     def __init__(self, state: NamespaceState, broker: BrokerSettings) -> None:
         self.state = state
-        self._broker = broker
-        self._strategy, _ = strategy_in_force(TopicPolicies(), state.policies, broker)
+        self.assumed = assumed_values(broker)
+        self._strategy, self._by = strategy_in_force(TopicPolicies(), state.policies, broker)
         self._fitting: frozenset[Strategy] | None = None
         self._own: list[_Fitting] = []
         self._inherited: list[_Fitting] = []
@@ -57,14 +57,14 @@ class NamespaceAudit:
         """Which strategies a topic's history satisfies, if it has two versions to tell."""
         if len(topic.history.entries) == 1:
             return
-        now = topic.policies.strategy
+        now, by = topic.policies.strategy, topic.policies.strategy_by
         fitting = stricter_strategies(topic, now)
-        if topic.policies.strategy_by == "topic":
-            self._own += [(str(topic.name), now, fitting)]
+        if by == "topic":
+            self._own += [(str(topic.name), now, by, fitting)]
             return
         self._fitting = fitting if self._fitting is None else self._fitting & fitting
         if fitting:
-            self._inherited += [(str(topic.name), now, fitting)]
+            self._inherited += [(str(topic.name), now, by, fitting)]
 
     def causes(self) -> Iterator[Cause]:
         """What is said of the namespace as a whole, once all topics are there."""
@@ -73,19 +73,19 @@ class NamespaceAudit:
             yield self._open_cause()
         if self._bare and self._with_schema:
             yield self._bare_cause()
-        for message, hint in self._policy_pairs():
+        for message, hint, rests_on in self._policy_pairs():
             found = make_finding(POLICY_PAIR, message, subject=str(self.name), hint=hint)
-            yield Cause(message=message, finding=found)
+            yield Cause(message=message, finding=found, rests_on=rests_on)
 
     def _stricter_causes(self) -> Iterator[Cause]:
         """The namespace, where all its topics fit; else each topic that fits alone."""
         whole = stricter_cause(
-            str(self.name), self._strategy, self._fitting or frozenset(), whole=True
+            str(self.name), self._strategy, self._by, self._fitting or frozenset(), whole=True
         )
         if whole:
             yield whole
-        for name, now, fitting in (*self._own, *([] if whole else self._inherited)):
-            if one := stricter_cause(name, now, fitting, whole=False):
+        for each in (*self._own, *([] if whole else self._inherited)):
+            if one := stricter_cause(*each, whole=False):
                 yield one
 
     def _open_cause(self) -> Cause:
@@ -95,10 +95,15 @@ class NamespaceAudit:
         )
         hint = "set schemaValidationEnforced: true where all producers have a schema"
         found = make_finding(OPEN_PRODUCERS, message, subject=str(self.name), hint=hint)
-        return Cause(message=message, finding=found)
+        return Cause(message=message, finding=found, rests_on=(VALIDATION, *self._auto_update))
 
-    def _policy_pairs(self) -> Iterator[tuple[str, str]]:
-        """Policies that are harmless alone: what they do together, and what to set."""
+    @property
+    def _auto_update(self) -> tuple[str, ...]:
+        """What the broker decides about registrations by clients, if it does."""
+        return (AUTO_UPDATE,) if self.state.policies.is_allow_auto_update_schema is None else ()
+
+    def _policy_pairs(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Policies that are harmless alone: what they do together, what to set, and by whom."""
         if self._unchecked:
             message = (
                 "ALWAYS_COMPATIBLE is in force where any producer may register a schema "
@@ -107,6 +112,7 @@ class NamespaceAudit:
             yield (
                 message,
                 "set a strategy such as BACKWARD_TRANSITIVE, or isAllowAutoUpdateSchema: false",
+                self._auto_update,
             )
         policies = self.state.policies
         legacy = policies.schema_auto_update_compatibility_strategy
@@ -116,7 +122,7 @@ class NamespaceAudit:
                 "schemaAutoUpdateCompatibilityStrategy and schemaCompatibilityStrategy "
                 "differ: Pulsar ignores the first"
             )
-            yield message, "remove schemaAutoUpdateCompatibilityStrategy"
+            yield message, "remove schemaAutoUpdateCompatibilityStrategy", ()
 
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])

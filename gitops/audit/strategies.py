@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gitops.audit.cause import Cause
+from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
 from gitops.audit.topic import AuditedTopic, mismatch_text, refused_versions, versions_text
 from gitops.broker.consumer_compatibility import check_sent
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -47,6 +47,7 @@ def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
                 subject=str(topic.name),
                 hint=f"set {strategy.value} only where such changes must be refused",
             ),
+            rests_on=topic.rests_on(RELEASE, LEGACY_JSON),
         )
 
 
@@ -75,9 +76,12 @@ def _fits(topic: AuditedTopic, now: Strategy, other: Strategy) -> bool:
 
 
 def stricter_cause(
-    subject: str, now: Strategy, fitting: frozenset[Strategy], *, whole: bool
+    subject: str, now: Strategy, by: str, fitting: frozenset[Strategy], *, whole: bool
 ) -> Cause | None:
-    """The strictest of those that fit, None where none does; of a whole namespace, or a topic."""
+    """The strictest of those that fit, None where none does; of a whole namespace, or a topic.
+
+    `by` is who sets the strategy that is in force `now`.
+    """
     strictest = next((each for each in STRICTEST_FIRST if each in fitting), None)
     if strictest is None:
         return None
@@ -89,4 +93,5 @@ def stricter_cause(
         finding=make_finding(
             STRICTER, f"{now.value} is in force: {message}", subject=subject, hint=hint
         ),
+        rests_on=(RELEASE, STRATEGY) if by == "broker" else (RELEASE,),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, STRATEGY
 from gitops.broker.connection import ConnectionPolicies
 from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import with_legacy_json
 from gitops.broker.registration import check
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
@@ -31,6 +33,22 @@ class AuditedTopic:
     def latest(self) -> StoredSchema:
         """The newest live version."""
         return self.history.entries[-1][1]
+
+    def rests_on(self, *settings: str) -> tuple[str, ...]:
+        """Of these settings of the broker those that decide about this topic."""
+        by = {STRATEGY: self.policies.strategy_by, AUTO_UPDATE: self.policies.auto_update_by}
+        return tuple(
+            name
+            for name in settings
+            if by.get(name, "broker") == "broker"
+            and (name != LEGACY_JSON or self._has_other_answers(with_legacy_json(self.line)))
+        )
+
+    def _has_other_answers(self, line: BrokerLine) -> bool:
+        """Whether a line may read one of its versions otherwise."""
+        return line is not self.line and not all(
+            self.line.types.reads_alike(line.types, schema) for _, schema in self.history.entries
+        )
 
 
 def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int, Outcome], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gitops.audit.cause import Cause
+from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, RELEASE, STRATEGY, Cause
 from gitops.audit.operations import refused
 from gitops.audit.topic import AuditedTopic, unreadable_reason, versions_text
 from gitops.broker.lines.line import BrokerLine
@@ -23,6 +23,8 @@ OTHERWISE: Final = "AUDIT-U003"
 ACCEPTED: Final = "AUDIT-U004"
 DOWNGRADE: Final = "AUDIT-U005"
 
+_ANSWERS: Final = (RELEASE, STRATEGY, AUTO_UPDATE, LEGACY_JSON)
+"""The settings on which it rests what a broker answers."""
 _AGAIN: Final = "the latest definition again"
 """What to register where only older versions are to blame."""
 
@@ -87,6 +89,7 @@ def _of_fault(
             subject=str(topic.name),
             hint=_switch(topic, target, lost) + _order(topic.line, target, again),
         ),
+        rests_on=topic.rests_on(*_ANSWERS),
     )
 
 
@@ -128,6 +131,7 @@ def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Diffe
             subject=str(topic.name),
             hint=f"register a definition that {topic.line.name} and {target.name} both accept",
         ),
+        rests_on=topic.rests_on(*_ANSWERS),
     )
 
 
@@ -142,6 +146,7 @@ def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference])
             subject=str(topic.name),
             hint=f"after a downgrade {old} refuses it again",
         ),
+        rests_on=topic.rests_on(*_ANSWERS),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from gitops.model.decision import Decision
 from gitops.model.findings import Finding
@@ -20,6 +21,9 @@ class Operation(Enum):
     TEST = "test"
     READ = "read"
 
+
+ASSUMED: Final = "; assumed: "
+"""Behind the message of a finding: the broker's settings on which it rests and nobody knows."""
 
 Asked = tuple[Operation, int | None]
 """An operation, and the version that is sent or read; None for a new compatible schema."""

@@ -123,7 +123,8 @@ def _conflict(name: str, declared: BrokerSettings, known: BrokerSettings) -> Set
     if name == "release" and _is_version_of(seen, said):
         return None
     key = "broker" if name == "release" else camel_case(name)
-    message = f"{key} is {_shown(seen)} in the cluster, and {_shown(said)} in gitops.yaml"
+    cluster, files = shown_setting(seen), shown_setting(said)
+    message = f"{key} is {cluster} in the cluster, and {files} in gitops.yaml"
     return SettingRemark(key=key, message=message)
 
 
@@ -131,6 +132,7 @@ def _is_version_of(release: str, line: str) -> bool:
     return release.startswith((f"{line}.", f"{line}-"))
 
 
-def _shown(value: SettingValue) -> str:
+def shown_setting(value: SettingValue) -> str:
+    """A setting's value as broker.conf has it."""
     text = setting_text(value)
     return str(text).lower() if isinstance(text, bool) else str(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gitops.model.audit import AuditReport
+from gitops.model.audit import ASSUMED, AuditReport
 from gitops.model.findings import Finding, Severity
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import count, severity_counts
@@ -70,7 +70,8 @@ def subject_count(finding: Finding) -> str:
 
 def own_text(member: Finding, cause: str = "") -> str:
     """What a subject has of its own in a cause: versions or strategy, and a reason; or empty."""
-    label, colon, rest = member.message.partition(": ")
+    label, colon, rest = member.message.partition(ASSUMED)[0].partition(": ")
+    cause = cause.partition(ASSUMED)[0]
     if not (colon and _OWN.fullmatch(label)):
         return ""
     reason = rest.removeprefix(cause) if cause and rest.startswith(f"{cause}: ") else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final
@@ -18,7 +17,7 @@ from gitops.model.broker_settings import named_broker
 from gitops.model.errors import NotThereError, RegistryRefusedError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import SchemaCompatibilityStrategy, SettingSource
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
@@ -26,8 +25,6 @@ from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 _CHUNK: Final = 200
 """How many topics are in memory at a time."""
-_LOOKED_AT: Final = 50
-"""So many namespaces may be asked for the broker's settings: most leave them to the broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +50,7 @@ def audit(
 ) -> AuditReport:
     """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
     namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
-    _look_at(registry, namespaces)
-    settings = _settings(registry, request)
-    found = Audit(settings)
+    found = Audit(_settings(registry, request))
     parts = (
         (count, part)
         for count, name in enumerate(namespaces)
@@ -69,13 +64,13 @@ def audit(
         found.add_unread(part.unread)
         if part.namespace is None:
             continue
-        its = its or found.namespace(part.namespace)
+        its = its or found.namespace(*part.namespace)
         found.add(its, _in_turn(part.topics))
         if part.last:
             found.end(its)
             its = None
     report = found.report()
-    doubts = (*conflict_findings(settings.broker), *doubt_findings(settings.broker))
+    doubts = (*conflict_findings(report.broker), *doubt_findings(report.broker))
     findings = apply_severities((*report.findings, *doubts), request.severities)
     return replace(report, findings=findings, unlisted=request.unlisted)
 
@@ -89,15 +84,6 @@ def _in_turn(topics: Iterable[TopicState]) -> Iterator[TopicState]:
     for topic in topics:
         time.sleep(0)
         yield topic
-
-
-def _look_at(registry: Registry, namespaces: Sequence[NamespaceName]) -> None:
-    """Let namespaces show what of the broker's settings could not be read, as far as some do."""
-    for name in namespaces[:_LOOKED_AT]:
-        if SettingSource.ASSUMED not in registry.broker.sources.values():
-            return
-        with suppress(RegistryRefusedError):
-            registry.observe(Scope(namespaces=frozenset({name})))
 
 
 def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
@@ -118,9 +104,13 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Topics of one namespace; it is the namespace's `last` part, or more follow."""
+    """Topics of one namespace; it is the namespace's `last` part, or more follow.
 
-    namespace: NamespaceState | None = None
+    The settings are those that are known once the namespace was asked: one that leaves a value to
+    the broker shows it itself.
+    """
+
+    namespace: tuple[NamespaceState, AuditSettings] | None = None
     topics: Sequence[TopicState] = ()
     last: bool = True
     limits: tuple[str, ...] = ()
@@ -139,6 +129,7 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
         if name in request.namespaces:
             raise NotThereError(f"there is no namespace {name}", where=registry.address)
         return  # deleted since all were listed
+    namespace = (state, _settings(registry, request))
     known = frozenset(topic for topic in request.topics if topic.namespace == name)
     topics = sorted(listed | known)
     refused: list[str] = []
@@ -146,10 +137,10 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
     for start in range(0, len(topics), _CHUNK):
         read = _readable(registry, topics[start : start + _CHUNK], refused, unread)
         found = tuple(one for one in read if one.topic in listed or one.history.entries)
-        yield _Part(namespace=state, topics=found, last=False)
+        yield _Part(namespace=namespace, topics=found, last=False)
     count = f"{len(refused):,} of {len(topics):,} topics"
     limits = (f"{name}: {count}: {refused[0]}",) if refused else ()
-    yield _Part(namespace=state, limits=limits, unread=unread)
+    yield _Part(namespace=namespace, limits=limits, unread=unread)
 
 
 def _readable(

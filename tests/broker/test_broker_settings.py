@@ -17,6 +17,7 @@ import pytest
 from gitops.broker.connection import ConnectionTarget, Offer, connection_policies
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_producer
+from gitops.model.audit import ASSUMED
 from gitops.model.broker_settings import SETTINGS, assumed_settings, seen_settings
 from gitops.model.config import SecretRef, TlsConfig, TokenAuthentication
 from gitops.model.errors import RegistryRefusedError
@@ -31,6 +32,7 @@ from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.reports.broker_wording import broker_lines
 from gitops.schemas.payload import stored_history, to_stored
+from gitops.usecases.audit import AuditRequest, audit
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_binary import binary_client
 from tests.support.pulsar_broker import BrokerUnavailableError
@@ -261,6 +263,19 @@ def test_verdicts_are_the_brokers(asked: Asked) -> None:
     assert [accepted(one) for one in plans] == [verdicts, verdicts]
     assert accepted(assumed) != verdicts  # by Pulsar's defaults
     assert "FULL (assumed)" in broker_lines(assumed.broker)[0]
+
+
+def test_an_audit_finds_the_same_without_the_right_to_read_the_configuration(
+    asked: Asked,
+) -> None:
+    request = AuditRequest(namespaces=(SHOP,), as_if_broker="5.0")
+    with closing(opened(asked.secured, OWNER)) as owner:  # one that has asked nothing before
+        found = audit(owner, request)
+    known = audit(asked.superuser, request)
+
+    assert (found.findings, found.differences) == (known.findings, known.differences)
+    assert found.broker.source("schema_compatibility_strategy") is SettingSource.PROBED
+    assert not [one for one in found.findings if ASSUMED in one.message]
 
 
 def test_a_stranger_may_not_even_look(asked: Asked) -> None:

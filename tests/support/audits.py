@@ -106,7 +106,7 @@ def audit_of(  # noqa: PLR0913 - each is for some tests, by name
     audit = Audit(settings)
     name = TOPIC.namespace
     state = NamespaceState(namespace=name, policies=policies or NamespacePolicies())
-    its = audit.namespace(state)
+    its = audit.namespace(state, settings)
     audit.add(its, (_topic(TopicName(name, local), each) for local, each in topics.items()))
     audit.end(its)
     return audit.report()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
@@ -150,6 +150,7 @@ def _unreadable_reason(parser: AvroParser, wire: Wire, reader: bytes, writer: by
     return blocking_text(avro_changes(written, read, wire=wire))
 
 
+@cache
 def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
     """The row for the parser of one broker line; `takes_top_union` as for SchemaRules."""
     avro = AvroDefinitions(parser)

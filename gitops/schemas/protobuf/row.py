@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro.parser import AvroParser
@@ -14,6 +16,7 @@ def _review_change(old: StoredSchema, new: StoredSchema, _strategy: Strategy) ->
     return review.remarks(old, new)
 
 
+@cache
 def protobuf_row(parser: AvroParser) -> SchemaTypeRow:
     """The row for the parser of one broker line."""
     avro = AvroDefinitions(parser)

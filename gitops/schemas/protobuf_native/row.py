@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
@@ -63,6 +63,7 @@ def _stop_text(reader: bytes, writer: bytes) -> str | None:
     return blocking_text(remarks(writer, reader, forward=False))
 
 
+@cache
 def protobuf_native_row(rules: DescriptorRules) -> SchemaTypeRow:
     """The row for the descriptor rules of one broker line."""
     return SchemaTypeRow(

@@ -24,6 +24,7 @@ from gitops.reports.results import AuditResult
 from tests.support.audits import audit_of, record
 from tests.support.consoles import shown
 from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned
+from tests.support.states import field
 
 DASHED = record(namespace="com.my-co")
 REPORT = audit_of({"a": (DASHED,), "b": (DASHED, DASHED), "c": (record(),)}, target="5.0")
@@ -105,6 +106,24 @@ def test_what_it_was_decided_by_and_what_is_assumed(name: str) -> None:
     named = body(named_broker(UNKNOWN, "4.2"))
     assert "Pulsar 4.2 (--broker), default strategy FULL (assumed)" in named
     assert "assumed" not in body(BrokerSettings())
+
+
+@pytest.mark.parametrize("name", ["text", "json", "markdown", "html", "sarif"])
+def test_a_finding_that_rests_on_what_is_assumed_has_a_mark(name: str) -> None:
+    """Beside the reasons of its topics, which it leaves as they are."""
+    versions = (record(field("b")), record(field("b", "int")))
+    topics = {"a": versions, "b": (*versions, record(field("b", "long"))), "c": (DASHED,)}
+
+    def body(broker: BrokerSettings) -> str:
+        report = audit_of(topics, target="5.0", broker=broker)
+        return " ".join(rendered(name, replace(report, broker=BrokerSettings())).split())
+
+    marked, known = body(READ_IN_PART), body(BrokerSettings())
+    assert "assumed: schemaCompatibilityStrategy FULL" in marked
+    assert "assumed" not in known
+    if name in ("text", "markdown", "html"):
+        reason = "a reader of string cannot read int"
+        assert known.count(reason) == marked.count(reason) == 2
 
 
 def test_the_settings_in_json() -> None:

@@ -16,7 +16,12 @@ from gitops.model.broker_settings import (
 )
 from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import SchemaCompatibilityStrategy, SettingRemark, SettingSource
+from gitops.model.policy import (
+    NamespacePolicies,
+    SchemaCompatibilityStrategy,
+    SettingRemark,
+    SettingSource,
+)
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Progress, no_progress
 from gitops.usecases.audit import AuditRequest, audit
@@ -116,7 +121,27 @@ def test_namespaces_show_the_strategy_that_the_role_may_not_read_before_topics_a
 
     assert "AUDIT-H001" not in {one.rule for one in probed.findings}
     (found,) = (one for one in assumed.findings if one.rule == "AUDIT-H001")
-    assert "FULL (broker, assumed) is in force" in found.message
+    assert found.message.endswith("; assumed: schemaCompatibilityStrategy FULL")
+
+
+def test_each_namespace_is_judged_by_what_it_shows_itself() -> None:
+    """However many with a strategy of their own come before the first that shows the broker's."""
+    others = [NamespaceName("shop", f"n{number:02}") for number in range(60)]
+    own = NamespacePolicies(schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD)
+    topics = [TopicName(name, "t") for name in others]
+    versions = (avro(field("a", "int")), avro(field("a", "string")))
+    held = state(
+        *(topic_state(topic, *versions) for topic in (*topics, CREATED)),
+        namespaces=dict.fromkeys(others, own),
+    )
+    broker = with_known(assumed_settings(), _SEEN)
+
+    report = audit(_Probed(held, broker=broker, listed=[*topics, CREATED]), AuditRequest())
+
+    (found,) = (one for one in report.findings if one.rule == "AUDIT-H001")
+    assert found.subjects == tuple(map(str, topics))
+    assert "assumed" not in found.message
+    assert report.broker.source("schema_compatibility_strategy") is SettingSource.PROBED
 
 
 @pytest.mark.parametrize("asked", [AuditRequest(broker=""), AuditRequest(as_if_broker="")])
