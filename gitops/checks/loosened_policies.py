@@ -202,10 +202,10 @@ def accepted_by_policy_change(
     return make_finding(
         "CHECK-R004",
         f"{refused.topic} is accepted only because its strategy changes from "
-        f"{refused.strategy.value} to {now.value}: before, {why}",
+        f"{refused.strategy.value} to {now.value}; under {refused.strategy.value} {why}",
         location=where,
         subject=str(refused.topic),
-        hint="change the policy and the schema in two pull requests, the policy first",
+        hint="split it into two pull requests: merge the policy first, then the schema",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -18,7 +19,6 @@ from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
 
 _FEW: Final = 0.01
-_KEEP_TYPE: Final = "keep its type and its logical type, or add a new field for the new ones"
 _MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""
 
@@ -33,7 +33,8 @@ class _SampleResult:
     rows: int
     failed: int
     failures: tuple[ReplayFailure, ...]
-    changed: tuple[str, ...]
+    changed: tuple[tuple[str, int, int], ...]
+    """Each path with how many values changed, and of how many."""
     versions: tuple[int, ...]
     strategy: SchemaCompatibilityStrategy
 
@@ -119,7 +120,10 @@ def _topic_findings(
 def _sample_result(
     replay: TopicReplay, number: int, reader: ReaderSchema | None, parts: list[Tally]
 ) -> _SampleResult:
-    changed = {path for part in parts for path, its in part.fields.items() if its.changed}
+    changed, values = Counter[str](), Counter[str]()
+    for path, its in (item for part in parts for item in part.fields.items()):
+        changed[path] += its.changed
+        values[path] += max(its.read + its.defaulted, its.changed)
     return _SampleResult(
         topic=replay.topic,
         sample=replay.samples[number],
@@ -127,7 +131,7 @@ def _sample_result(
         rows=sum(part.rows for part in parts),
         failed=sum(part.failed for part in parts),
         failures=failures((one for part in parts for one in part.failures), 0),
-        changed=tuple(sorted(changed)),
+        changed=tuple((path, number, values[path]) for path, number in sorted((+changed).items())),
         versions=tuple(sorted(replay.versions)),
         strategy=replay.strategy,
     )
@@ -199,13 +203,21 @@ def _remedy(result: _SampleResult) -> str:
 
 
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
-    paths = _enumerate([f"'{path}'" if path else "the message itself" for path in result.changed])
+    paths = _enumerate([_changed_text(*one) for one in result.changed])
     if reader.direction is Direction.BACKWARD:
         what = f"the proposed schema reads other values than were written at {paths}"
     else:
         once = "once the proposed schema writes them"
         what = f"other values are read at {paths} by {reader.name} {once}"
-    return _finding("REPLAY-R007", result, what, _KEEP_TYPE)
+    named = _enumerate([f"'{path}'" for path, *_ in result.changed if path])
+    keep = f"keep the type and the logical type{named and f' of {named}'}"
+    return _finding("REPLAY-R007", result, what, f"{keep}, or add a new field for the new values")
+
+
+def _changed_text(path: str, changed: int, values: int) -> str:
+    """`'total' (12 of 400 values)`."""
+    what = f"'{path}'" if path else "the message itself"
+    return f"{what} ({changed:,} of {values:,} value{'' if values == 1 else 's'})"
 
 
 def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from gitops.model.check import CheckReport, RegistryCheck
@@ -23,9 +24,10 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
-from gitops.reports.rollout_wording import undeclared_text
+from gitops.reports.rollout_wording import lines, undeclared_text
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
+from gitops.rollout.acts import ActKind
 
 _SHOWN: Final = 3
 """How many reasons and remedies are told; the report has all."""
@@ -34,8 +36,11 @@ _NAMES: Final = 10
 _TOPICS: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "if the reason of the waiver holds, merge, then follow the rollout"
+_REVIEW: Final = "if the reason of the waiver holds, merge"
 _MERGE: Final = "merge"
+_REPLAY: Final = "REPLAY-"
+_SPLIT: Final = "CHECK-R004"
+_RENAME: Final = "if it is a rename, "
 
 
 class MergeDecision(NamedTuple):
@@ -62,9 +67,10 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         waived = _waived(report, told)
         why = (*_reasons(waived), *dict.fromkeys(one.hint for one in waived[:_SHOWN]))
         why += tuple(_loosened(report))
-        return MergeDecision(why=why, next=(_REVIEW,), first=_first(report, rows))
+        after = tuple(_after_merge(report))
+        return MergeDecision(why=why, next=(_REVIEW, *after), first=_first(report, rows))
     if its_verdict is Verdict.GOOD:
-        remedies = tuple(_remedies(report, ())) or (_MERGE,)
+        remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
         return MergeDecision(why=(), next=remedies, first=_first(report, rows))
     decisive = _decisive(told, its_verdict)
     besides = _besides(told, decisive)
@@ -85,10 +91,13 @@ def _decisive(told: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
 
 
 def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Finding]:
-    """The first warning of each subject that nothing decisive is about, as far as there is room."""
+    """The first warning of each subject that nothing decisive is about, as far as there is room.
+
+    What real messages show comes before what may happen to some.
+    """
     known = {subject for one in decisive for subject in one.subjects}
     found: list[Finding] = []
-    for one in told:
+    for one in sorted(told, key=lambda one: not one.rule.startswith(_REPLAY)):
         if one.severity is Severity.WARNING and known.isdisjoint(one.subjects):
             known.update(one.subjects)
             found.append(one)
@@ -164,7 +173,7 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     others = [one for one in others if one.location is None or one.location not in mended]
     hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))
     if len(patched) == 1:
-        yield f"make the edit that is shown below (`--fix` makes it): {patched[0].hint}"
+        yield from _one_edit(patched[0].hint)
     elif patched:
         shown = " that are shown below" if len(patched) <= _EDITS else ""
         yield f"make the {len(patched):,} edits{shown} (`--fix` makes them)"
@@ -176,7 +185,7 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if names := _early_names(report):
-        yield f"upgrade {name_list(names, _NAMES)} before the merge"
+        yield f"upgrade {name_list(names, _NAMES)} {_before(report)}"
 
 
 def _schema_hints(report: CheckReport, unread: Sequence[Finding]) -> Iterator[str]:
@@ -189,12 +198,38 @@ def _schema_hints(report: CheckReport, unread: Sequence[Finding]) -> Iterator[st
             yield found.hint
 
 
+def _one_edit(hint: str) -> Iterator[str]:
+    """A rename is a guess: the other way is told beside it."""
+    rename, _, other = hint.partition("; else ")
+    if other and rename.startswith(_RENAME):
+        yield f"{_RENAME}make the edit that is shown below (`--fix` makes it)"
+        yield f"if it is none, {other}"
+    else:
+        yield f"make the edit that is shown below (`--fix` makes it): {hint}"
+
+
 def _undone(patched: Sequence[Finding]) -> Iterator[str]:
-    """How many of several edits have nothing but the old definition back."""
-    if undone := sum(UNDONE in one.hint for one in patched):
-        which = "all of them undo" if undone == len(patched) else f"{undone:,} of them undo"
-        one = undone == 1 and len(patched) > 1
-        yield f"{which}{'es' if one else ''} this change: read them first"
+    """Which of several edits have nothing but the old definition back."""
+    undone = [one for one in patched if UNDONE in one.hint]
+    if len(undone) == len(patched):
+        yield "all of them undo this change: read them first"
+    elif undone:
+        names = list(dict.fromkeys(_subjects(one) for one in undone))
+        verb = "undoes" if len(undone) == 1 else "undo"
+        yield (
+            f"{len(undone):,} of them {verb} this change, in {name_list(names, _SHOWN)}: "
+            "read them first"
+        )
+
+
+def _after_merge(report: CheckReport) -> Iterator[str]:
+    """What has to be done after it, as the rollout of one registry has it."""
+    if len(report.registries) == 1:
+        (one,) = report.registries
+        its = dropwhile(lambda line: line.kind is not ActKind.MERGE, lines(one.rollout, one.plan))
+        for line in [*its][1:]:
+            if line.kind is not ActKind.OPTIONAL:
+                yield f"then {line.text}"
 
 
 # Who first.
@@ -203,7 +238,7 @@ def _undone(patched: Sequence[Finding]) -> Iterator[str]:
 def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
     if names := _early_names(report):
-        return f"{name_list(names, _NAMES)}, before the merge"
+        return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}"
     if any(refusals(report)):
         one = len({row.topic for row in rows if row.is_refused}) == 1
         return f"not known yet: fix the refused schema{'' if one else 's'}, then check again"
@@ -224,7 +259,22 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
         return f"{name_list(undeclared)}: {'; '.join(why)}"
     orders = [UpgradeOrder(one.rollout) for one in report.registries]
     late = sorted({name for order in orders for name in order.late_names})
-    return f"nobody before the merge; after it {name_list(late, _NAMES)}" if late else "nobody"
+    if not late:
+        return "nobody"
+    return f"nobody before the merge; after it {name_list(late, _NAMES)}{_roles(report, late)}"
+
+
+def _before(report: CheckReport) -> str:
+    """Where a policy goes first in a pull request of its own, there are two merges."""
+    is_split = any(one.finding.rule == _SPLIT for one in all_findings(report))
+    return "before the schema is merged" if is_split else "before the merge"
+
+
+def _roles(report: CheckReport, names: Sequence[str]) -> str:
+    """` (consumers)`, where all of them are."""
+    known = [one.rollout.sides.get(name, ()) for one in report.registries for name in names]
+    roles = {side.role.value for sides in known for side in sides}
+    return f" ({roles.pop()}{'s' if len(names) > 1 else ''})" if len(roles) == 1 else ""
 
 
 def _by_strategy(report: CheckReport) -> list[RegistryCheck]:

@@ -115,7 +115,8 @@ FAILING = make_finding(
 )
 ROUNDED = make_finding(
     "REPLAY-R007",
-    "the proposed schema reads other values than were written at 'lines[].quantity'",
+    "the proposed schema reads other values than were written at 'lines[].quantity' "
+    "(3 of 9 values)",
     location=MANIFEST,
     subject=str(CREATED),
     hint="the report counts them by field: `changed`",

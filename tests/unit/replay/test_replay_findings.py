@@ -244,12 +244,14 @@ def test_values_that_change() -> None:
     tally = Tally(rows=5, fields={"b[]": Counts(read=9, changed=2), "a": Counts(read=5)})
     (found,) = said({PROPOSED: tally})
     assert (found.rule, found.severity) == ("REPLAY-R007", Severity.WARNING)
-    assert found.message == "the proposed schema reads other values than were written at 'b[]'"
+    assert found.message == (
+        "the proposed schema reads other values than were written at 'b[]' (2 of 9 values)"
+    )
 
 
 def test_a_message_that_is_one_value_changes_itself() -> None:
     (found,) = said({PROPOSED: Tally(rows=5, fields={"": Counts(read=5, changed=1)})})
-    assert found.message.endswith("than were written at the message itself")
+    assert found.message.endswith("than were written at the message itself (1 of 5 values)")
 
 
 @pytest.mark.parametrize("gates", [True, False])
@@ -259,7 +261,7 @@ def test_values_that_change_on_the_way_through_the_new_schema(*, gates: bool) ->
     found = said({Key(TOPIC, 0, "v0", "forward"): tally}, replace(REPLAY, readers=(reader,)))
     assert [one.rule for one in found] == (["REPLAY-R007"] if gates else [])
     if gates:
-        assert found[0].message.startswith("other values are read at 'a' by v0")
+        assert found[0].message.startswith("other values are read at 'a' (5 of 5 values) by v0")
 
 
 def test_readers_with_the_same_outcome_are_one_finding_that_has_each() -> None:
@@ -270,9 +272,11 @@ def test_readers_with_the_same_outcome_are_one_finding_that_has_each() -> None:
     tallies = {Key(TOPIC, 0, one.name, "forward"): tally for one in readers}
     tallies[Key(TOPIC, 0, "c", "forward")] = other
     many, single = said(tallies, replace(REPLAY, readers=readers))
-    assert many.message.startswith("other values are read at 'x' by a, b, d and e once")
+    assert many.message.startswith(
+        "other values are read at 'x' (5 of 5 values) by a, b, d and e once"
+    )
     assert [one.message.split(" once")[0][-1] for one in many.members] == ["a", "b", "d", "e"]
-    assert single.message.startswith("other values are read at 'y' by c once")
+    assert single.message.startswith("other values are read at 'y' (5 of 5 values) by c once")
 
 
 @pytest.mark.rule("REPLAY-R010")

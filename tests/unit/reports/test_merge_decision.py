@@ -132,14 +132,20 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
     ("undone", "said"),
     [
         (0, ()),
-        (1, ("1 of them undoes this change: read them first",)),
-        (2, ("2 of them undo this change: read them first",)),
+        (1, ("1 of them undoes this change, in acme/t0: read them first",)),
+        (2, ("2 of them undo this change, in acme/t0 and acme/t1: read them first",)),
         (3, ("all of them undo this change: read them first",)),
     ],
 )
-def test_edits_that_undo_the_change_are_counted(undone: int, said: tuple[str, ...]) -> None:
+def test_edits_that_undo_the_change_are_named(undone: int, said: tuple[str, ...]) -> None:
     edits = [
-        replace(UNKNOWN_KEY, message=str(n), patch=f"{n}", hint=UNDONE if n < undone else "")
+        replace(
+            UNKNOWN_KEY,
+            message=str(n),
+            patch=f"{n}",
+            hint=UNDONE if n < undone else "",
+            subject=f"acme/t{n}",
+        )
         for n in range(3)
     ]
     told = _decided(replace(_with(), findings=tuple(edits)))
@@ -148,6 +154,33 @@ def test_edits_that_undo_the_change_are_counted(undone: int, said: tuple[str, ..
         "make the 3 edits that are shown below (`--fix` makes them)",
         *said,
     )
+
+
+def test_a_rename_is_a_guess_and_the_other_way_is_beside_it() -> None:
+    hint = "if it is a rename, add \"aliases\": [\"a\"] to 'b'; else give 'b' a default: x"
+    told = _decided(replace(_with(), findings=(replace(UNKNOWN_KEY, patch="p", hint=hint),)))
+
+    assert told.next == (
+        "if it is a rename, make the edit that is shown below (`--fix` makes it)",
+        "if it is none, give 'b' a default: x",
+    )
+
+
+def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
+    split = replace(UNKNOWN_KEY, rule="CHECK-R004", hint="split it")
+    some = _with(replace(_ONE, plan=_ACCEPTED, rollout=_waits("crm")))
+    told = _decided(replace(some, findings=(split,)))
+
+    assert told.next[-1] == "upgrade crm before the schema is merged"
+    assert told.first == "crm (consumer), before the schema is merged"
+
+
+def test_what_messages_show_comes_before_what_may_happen_to_some() -> None:
+    may = replace(UNKNOWN_KEY, rule="AVRO-W005", severity=Severity.WARNING, subject="acme/b")
+    seen = replace(may, rule="REPLAY-R007", message="other values (4 of 4 values)")
+    told = _decided(replace(_with(), findings=(may, seen, UNKNOWN_KEY)))
+
+    assert told.why[1:] == ("warning: acme/b: other values (4 of 4 values)",)
 
 
 def test_one_edit_for_several_findings_is_one() -> None:
@@ -174,9 +207,9 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     some = [replace(_ONE, plan=_ACCEPTED, rollout=_waits(name)) for name in ("crm", "billing")]
     refused = replace(_ONE, rollout=_waits("billing"))
 
-    assert _decided(_with(*some)).first == "billing and crm, before the merge"
+    assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
     assert _decided(_with(*some)).next == ("upgrade billing and crm before the merge",)
-    assert _decided(_with(refused)).first == "billing, before the merge"
+    assert _decided(_with(refused)).first == "billing (consumer), before the merge"
 
 
 def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
@@ -243,7 +276,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         f"{who}, until 2026-12-23: all read both",
         f"{sets} for the registration, then sets it back",
     )
-    assert told.next == ("if the reason of the waiver holds, merge, then follow the rollout",)
+    assert told.next == ("if the reason of the waiver holds, merge",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -288,3 +321,4 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 
     assert told.first == "nobody before the merge; after it checkout"
+    assert told.next == ("merge", "then upgrade checkout", "then upgrade crm")
