@@ -20,7 +20,8 @@ from tests.support.spark import connect_server, run_replays
 
 pytest.importorskip("pyspark")
 
-MASTERS = ("local[2]", "local-cluster[2,1,1024]", "connect")
+MASTERS = {"local": "local[2]", "cluster": "local-cluster[2,1,1024]", "connect": "connect"}
+"""By the name of the group: xdist takes no group whose name has a bracket."""
 
 Found = Mapping[str, str]
 
@@ -37,8 +38,8 @@ def _skip_without_java() -> None:
 @pytest.fixture(
     scope="session",
     params=[
-        pytest.param(master, marks=[pytest.mark.spark, pytest.mark.xdist_group(f"spark {master}")])
-        for master in MASTERS
+        pytest.param(master, marks=[pytest.mark.spark, pytest.mark.xdist_group(f"spark {group}")])
+        for group, master in MASTERS.items()
     ],
 )
 def samples(
