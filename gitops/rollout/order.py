@@ -39,12 +39,14 @@ _NUMBERED: Final = re.compile(r"(.+)-v(\d{1,9})")
 _FIRST: Final = 2
 
 
-def next_name(topic: TopicName, taken: Collection[TopicName]) -> TopicName:
-    """The topic's name with the next number that is free: `orders-v2` after `orders`."""
+def next_name(topic: TopicName, taken: Collection[tuple[str, str]]) -> TopicName:
+    """The topic's name with the next number that is free: `orders-v2` after `orders`.
+
+    `taken` are namespaces with local names.
+    """
     found = _NUMBERED.fullmatch(topic.local_name)
     stem, number = (found[1], int(found[2]) + 1) if found else (topic.local_name, _FIRST)
-    names = {(one.namespace, one.local_name) for one in taken}
-    while (topic.namespace, f"{stem}-v{number}") in names:
+    while (str(topic.namespace), f"{stem}-v{number}") in taken:
         number += 1
     return replace(topic, local_name=f"{stem}-v{number}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import Final
 
 from gitops.broker.lines.table import line_of
 from gitops.model.clients import Client, Consumes, Produces, VersionPin
@@ -29,6 +30,8 @@ from gitops.rollout.order import migration, next_name
 from gitops.rollout.readers import kind_of, readable
 from gitops.rollout.split_upgrades import solve_with_few_merges
 from gitops.schemas.payload import PayloadError, stored_history
+
+_NAMESPACES: Final = "namespaces"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,20 +196,28 @@ def _migrations(
     for one in rolling.plan.actions:
         if isinstance(one, RegisterSchema) and one.topic in blocked and not one.waiver:
             wanted[one.topic] = one.info
-    taken = {*rolling.base.desired.topics, *rolling.head.desired.topics}
+    taken = _taken_names(rolling)
     for topic, info in sorted(wanted.items()):
         if topic not in rolling.base.desired.topics:
             continue  # the change brings it, under the name that it likes
         if topic in topics and _has_kinds(topics[topic]):
             continue  # a topic of one kind of event takes the place of none that has several
-        folder = PurePosixPath("namespaces", str(topic.namespace))
-        stems = (path.stem for path in map(PurePosixPath, rolling.paths) if path.parent == folder)
-        to = next_name(topic, {*taken, *(replace(topic, local_name=stem) for stem in stems)})
-        taken.add(to)
+        to = next_name(topic, taken)
+        taken.add((str(to.namespace), to.local_name))
         strategy = strategy_of(rolling.plan_input, topic)
         line = line_of(rolling.plan_input.broker)
         if found := migration(topic, to, services, (info, strategy), line):
             yield found
+
+
+def _taken_names(rolling: RolloutRequest) -> set[tuple[str, str]]:
+    """What topics are called, and what a topic's files would be named after."""
+    topics = (*rolling.base.desired.topics, *rolling.head.desired.topics)
+    files = [path for path in map(PurePosixPath, rolling.paths) if path.parts[0] == _NAMESPACES]
+    return {
+        *((str(one.namespace), one.local_name) for one in topics),
+        *(("/".join(path.parent.parts[1:]), path.stem) for path in files),
+    }
 
 
 def _has_kinds(topic: TopicModel) -> bool:

@@ -45,7 +45,8 @@ def cause_folds(causes: Sequence[Cause], rows: Sequence[Row]) -> tuple[str, ...]
 
 
 def _fold(cause: Cause, rows: Sequence[Row]) -> str:
-    finding, its = cause.finding, [row for row in rows if set(row.findings) & set(cause.members)]
+    finding, members = cause.finding, set(cause.members)
+    its = [row for row in rows if not members.isdisjoint(row.findings)]
     topics = count(len({row.topic for row in its}), "topic")
     place = prose(str(finding.location)) if finding.location else finding.rule
     said = prose(shorten(claim(finding), _MAX_TITLE, placeholder=" …"))

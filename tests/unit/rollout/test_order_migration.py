@@ -22,5 +22,6 @@ from gitops.rollout.order import next_name
     ],
 )
 def test_the_next_free_number(topic: str, taken: list[str], wanted: str) -> None:
-    found = next_name(TopicName.parse(topic), {TopicName.parse(each) for each in taken})
+    names = {(str(one.namespace), one.local_name) for one in map(TopicName.parse, taken)}
+    found = next_name(TopicName.parse(topic), names)
     assert str(found) == wanted
