@@ -43,12 +43,16 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What is a finding's own among those of one cause: the words, whom it is about, and where."""
+    """What is a finding's own among those of one cause: the words, whom it is about, and where.
+
+    `rule` is empty where it is that of all.
+    """
 
     message: str
     subject: str = ""
     location: Location | None = None
     compared: Location | None = None
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +106,7 @@ class Finding:
         return tuple(
             replace(
                 self,
+                rule=one.rule or self.rule,
                 message=one.message,
                 subject=one.subject,
                 location=one.location,
@@ -172,6 +177,7 @@ def group(message: str, findings: Sequence[Finding]) -> Finding:
             subject=one.subject,
             location=one.location,
             compared=one.compared,
+            rule=one.rule if one.rule != first.rule else "",
         )
         for one in findings
     )

@@ -23,30 +23,66 @@ from gitops.schemas.row import Remark
 
 
 def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
-    """What looks like a rename (AVRO-W006), by the pointer to the new field's name."""
+    """What seems a rename (AVRO-W006), by the pointer to the new field's name."""
     return {
         one.location.pointer: one for one in findings if one.rule == "AVRO-W006" and one.location
     }
 
 
-def add_rename_hints(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings; one about a missing field (AVRO-R002) that seems renamed says both ways."""
-    known = renames(findings)
-    return tuple(_with_hint(one, known.get(_pointer(one))) for one in findings)
+def merge_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings; what seems a rename is in the one about the missing field (AVRO-R002).
+
+    That has both ways in its hint, is compared with the old field, and is about readers of the old
+    schema too where they miss the old field.
+    """
+    known, losses = renames(findings), _losses(findings)
+    merged, found = set[int](), dict[int, Finding]()
+    for one in findings:
+        if rename := known.get(_missing_field(one)):
+            lost = losses.get((rename.compared, _versions(one)))
+            found[id(one)] = _with_rename(one, rename, lost)
+            merged |= {id(rename), id(lost)}
+    return tuple(found.get(id(one), one) for one in findings if id(one) not in merged)
 
 
-def _pointer(one: Finding) -> str:
-    is_missing = one.rule == "AVRO-R002" and one.location is not None
+_NEW_READS: Final = "the new schema cannot read messages of "
+_OLD_READ: Final = " cannot read messages of the new schema"
+
+
+def _missing_field(one: Finding) -> str:
+    """The pointer to the new field's name, where messages do not contain it."""
+    is_missing = one.rule == "AVRO-R002" and one.message.startswith(_NEW_READS)
     return one.location.pointer if one.location and is_missing else "-"
 
 
-def _with_hint(one: Finding, rename: Finding | None) -> Finding:
-    if rename is None:
-        return one
-    lost = (
-        f"else {one.hint}: the values that older messages contain under the old name are then lost"
-    )
-    return replace(one, hint=f"{rename.hint}; {lost}")
+def _losses(findings: Iterable[Finding]) -> dict[tuple[Location | None, str], Finding]:
+    """What readers of the old schema miss, by the old field and their versions."""
+    return {
+        (member.compared, _versions(one)): one
+        for one in findings
+        if one.rule == "AVRO-R002" and _OLD_READ in one.message
+        for member in one.members
+    }
+
+
+def _versions(one: Finding) -> str:
+    """Of the old schema, in a message about one direction."""
+    before, _, _ = one.message.removeprefix(_NEW_READS).partition(" at ")
+    return before.removesuffix(_OLD_READ)
+
+
+def _with_rename(one: Finding, rename: Finding, lost: Finding | None) -> Finding:
+    values = "the values that older messages contain under the old name are then lost"
+    hint = f"{rename.hint}; else {one.hint}: {values}"
+    if lost is None:
+        return replace(one, hint=hint, compared=rename.compared)
+    path, _, words = rename.message.partition(": ")
+    why = f"{words.partition(': ')[0]}, and neither has a default"
+    first, *others = one.members
+    cause = f"{_EACH_OTHER.format('older versions')}: {why}"
+    first = replace(first, hint=hint, cause=cause, compared=rename.compared)
+    both = _EACH_OTHER.format(_versions(lost))
+    return group(f"{both} {path}: {why}", [first, *others, *lost.members])
 
 
 Locate = Callable[[str], Location | None]
@@ -78,12 +114,13 @@ def findings_of(
     """One finding for each cause, or one for the refusal as a whole.
 
     Incompatibilities with several versions have one cause where rule, place in the new definition
-    and mismatch are the same, and the same side reads.
+    and mismatch are the same, and the same side reads. Where the same versions cannot read the new
+    schema at that place either, this has the same cause.
     """
     causes: dict[tuple[object, ...], list[Incompatibility]] = {}
     for one in decision.incompatibilities:
         causes.setdefault(_cause(one), []).append(one)
-    found = [_finding_of_cause(subject, same, places) for same in causes.values()]
+    found = [_finding_of_causes(subject, same, places) for same in _by_place(causes.values())]
     return tuple(found) if found else (_refusal_finding(subject, decision, places),)
 
 
@@ -111,19 +148,54 @@ def _remark_finding(
 
 
 def _cause(one: Incompatibility) -> tuple[object, ...]:
-    is_reader = one.reader == CANDIDATE
-    mine = one.reader_pointer if is_reader else one.writer_pointer
-    return one.rule, is_reader, mine, one.path, one.message
+    return one.rule, one.reader == CANDIDATE, _own_pointer(one), one.path, one.message
 
 
-def _finding_of_cause(
-    subject: str, same: list[Incompatibility], places: DefinitionLocations
+_Cause = list[Incompatibility]
+"""Of one cause, with several versions."""
+
+
+def _by_place(causes: Iterable[_Cause]) -> list[list[_Cause]]:
+    """Those of both directions at one place together; each other one alone."""
+    places: dict[tuple[object, ...], list[_Cause]] = {}
+    for same in causes:
+        first = same[0]
+        key = (_own_pointer(first), first.path, frozenset(map(_version, same)))
+        places.setdefault(key, []).append(same)
+    found: list[list[_Cause]] = []
+    for each in places.values():
+        found += [each] if _goes_both_ways(each) else [[one] for one in each]
+    return found
+
+
+def _goes_both_ways(causes: Iterable[_Cause]) -> bool:
+    """Whether the new schema is the reader in some, and the writer in others."""
+    return len({same[0].reader == CANDIDATE for same in causes}) > 1
+
+
+def _finding_of_causes(
+    subject: str, causes: Sequence[_Cause], places: DefinitionLocations
 ) -> Finding:
-    """One finding for all the versions, the newest first, in whatever order they were checked."""
-    newest_first = sorted(same, key=_number, reverse=True)
-    return group(
-        _message(newest_first), [_incompatible(subject, one, places) for one in newest_first]
-    )
+    """One finding for all the versions, the newest first, in whatever order they were checked.
+
+    What the new schema cannot read comes first.
+    """
+    every = [one for same in causes for one in same]
+    every.sort(key=lambda one: (one.reader != CANDIDATE, -_number(one)))
+    found = [_incompatible(subject, one, places) for one in every]
+    if len(causes) == 1:
+        return group(_message(every), found)
+    why = "; ".join(dict.fromkeys(one.message for one in every))
+    versions, place = version_list(sorted({*map(_number, every)}, reverse=True)), _place(every[0])
+    first = replace(found[0], cause=f"{_EACH_OTHER.format('older versions')}: {why}")
+    return group(f"{_EACH_OTHER.format(versions)}{place}: {why}", [first, *found[1:]])
+
+
+_EACH_OTHER: Final = "{} and the new schema cannot read each other's messages"
+
+
+def _own_pointer(one: Incompatibility) -> str:
+    return one.reader_pointer if one.reader == CANDIDATE else one.writer_pointer
 
 
 def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocations) -> Finding:
@@ -145,10 +217,14 @@ def _common_cause(one: Incompatibility) -> str:
 
 def _message(same: Sequence[Incompatibility]) -> str:
     one, versions = same[0], version_list([_number(each) for each in same])
-    place = f" at '{one.path}'" if one.path else ""
+    place = _place(one)
     if one.reader != CANDIDATE:
-        return f"{versions} cannot read messages of the new schema{place}: {one.message}"
-    return f"the new schema cannot read messages of {versions}{place}: {one.message}"
+        return f"{versions}{_OLD_READ}{place}: {one.message}"
+    return f"{_NEW_READS}{versions}{place}: {one.message}"
+
+
+def _place(one: Incompatibility) -> str:
+    return f" at '{one.path}'" if one.path else ""
 
 
 def _version(one: Incompatibility) -> str:

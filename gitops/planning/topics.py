@@ -17,9 +17,9 @@ from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,
-    add_rename_hints,
     findings_of,
     findings_of_remarks,
+    merge_renames,
 )
 from gitops.planning.temporary_strategy import obstacle
 from gitops.planning.waivers import case_fingerprint, find_waiver, proposal, waive_findings
@@ -77,7 +77,7 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     said = tuple(one for one in said if not _is_said_by(one, case.content))
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
-    findings = add_rename_hints((*said, *remarks, *content))
+    findings = merge_renames((*said, *remarks, *content))
     if not any(one.severity is Severity.ERROR for one in findings):
         return _register_action(case, remarks)
     wanted = case_fingerprint(case)

@@ -19,9 +19,9 @@ from gitops.model.rules import make_finding
 from gitops.planning.notice_findings import revert_finding
 from gitops.planning.refusals import (
     DefinitionLocations,
-    add_rename_hints,
     findings_of,
     findings_of_remarks,
+    merge_renames,
 )
 from gitops.repository.definition_files import Side, stored_schema
 from gitops.repository.definitions.avro import AvroDefinitions
@@ -78,7 +78,7 @@ def compare(
     return Comparison(
         strategy=strategy,
         decision=decision,
-        findings=comparer.with_patches(add_rename_hints(comparer.findings(decision))),
+        findings=comparer.with_patches(merge_renames(comparer.findings(decision))),
         changes=comparer.changes(decision),
         texts=texts,
         old=old,

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Final
 
 from gitops.model.findings import UNDONE, Finding, Severity
-from gitops.planning.refusals import renames
 from gitops.repository.definitions.patches import NULL, Edit, Problem, edits
 from gitops.repository.definitions.text_edits import Definition
 
@@ -90,7 +89,6 @@ class PatchSuggester:
     by_subject: bool = False
     _found: dict[str, Said] = field(default_factory=dict, init=False)
     _offered: set[str] = field(default_factory=set, init=False)
-    _renamed: Mapping[str, Finding] = field(default_factory=dict, init=False)
 
     def with_patches(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings with the smallest patch that helps; each is offered at one place.
@@ -119,7 +117,6 @@ class PatchSuggester:
         self.size += len(self.new.text) + _FINDING * len(findings)
         if not self.by_subject:
             self._found[self.new.text] = self._severities(findings)
-        self._renamed = renames([one for one in findings if self._key(one)])
         places: dict[tuple[str, str, bool], _Place] = {}
         for one in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
             if key := self._key(one):
@@ -130,7 +127,7 @@ class PatchSuggester:
         """What one edit would help against; None for a finding elsewhere."""
         if one.location is None or one.location.file != self.new.file:
             return None
-        return one.rule, one.location.pointer, _problem(one).new_reads
+        return one.rule, one.location.pointer, _problem(one.members[0]).new_reads
 
     def _solve(self, place: _Place) -> None:
         """Find the smallest edit that helps, or why there is none."""
@@ -163,20 +160,31 @@ class PatchSuggester:
         return replace(one, patch=self.new.patch(place.edit.text), hint=hint)
 
     def _edits(self, place: _Place) -> Iterator[Edit]:
-        """What may help, each text once; a rename explains what is missing, and comes first."""
+        """What may help, each text once."""
         seen: set[str] = set()
         for one in islice(place.findings, _MEMBERS):
-            rename = self._renamed.get(one.location.pointer) if one.location else None
-            for cause in [rename, one] if rename and rename is not one else [one]:
-                for edit in self._edits_for(cause):
-                    if edit.text not in seen:
-                        seen.add(edit.text)
-                        yield edit
+            for edit in self._edits_for(one):
+                if edit.text not in seen:
+                    seen.add(edit.text)
+                    yield edit
 
     def _edits_for(self, one: Finding) -> Iterator[Edit]:
-        if one.rule == "AVRO-W006" and '"aliases"' not in one.hint:
-            return iter(())  # where an alias would help the new schema's readers alone
-        return edits(_problem(one), self.new, self.old(one))
+        """Of one that is about readers of both schemas, first what helps these and those."""
+        sides = {each.new_reads: each for each in map(_problem, reversed(one.members))}
+        first, *others = [sides[key] for key in sorted(sides, reverse=True)]
+        for other in others:
+            for edit in self._edits_of(first, one, self.new):
+                for both in self._edits_of(other, one, Definition(self.new.file, edit.text)):
+                    yield replace(both, attempt=edit.attempt)
+        yield from self._edits_of(first, one, self.new)
+
+    def _edits_of(self, problem: Problem, one: Finding, new: Definition) -> Iterator[Edit]:
+        """What may help; a rename explains what is missing, and comes first."""
+        old = self.old(one)
+        if problem.is_rename and '"aliases"' in one.hint:  # else it helps the new readers alone
+            yield from edits(replace(problem, rule="AVRO-W006"), new, old)
+        if problem.rule != "AVRO-W006":
+            yield from edits(problem, new, old)
 
     def _new_errors(self, after: Said) -> list[Key]:
         """The errors that are none in the definition as it is."""
@@ -222,6 +230,7 @@ def _why(edit: Edit, errors: Iterable[Key]) -> str:
 
 
 def _problem(one: Finding) -> Problem:
+    """Of a finding that is about readers of one schema."""
     return Problem(
         rule=one.rule,
         pointer=one.location.pointer if one.location else "",

@@ -22,6 +22,12 @@ class Problem:
     old_pointer: str
     new_reads: bool = True
 
+    @property
+    def is_rename(self) -> bool:
+        """Whether what is missing is compared with another field, and not with the record."""
+        is_field = self.rule in ("AVRO-R002", "AVRO-W006")
+        return is_field and self.new_reads and self.old_pointer.endswith("/name")
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -71,6 +77,12 @@ def _put_back(problem: Problem, new: Definition, old: Definition | None) -> str 
     present = _names(new, target)
     place = max((present.index(name) + 1 for name in before if name in present), default=0)
     return new.insert_item(target, place, text)
+
+
+def _old_field_name(problem: Problem, new: Definition, old: Definition | None) -> str | None:
+    """A field under the name that it had."""
+    name = old.at(problem.old_pointer) if old and problem.is_rename else None
+    return new.replace(problem.pointer, name) if name else None
 
 
 def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str | None:
@@ -198,7 +210,12 @@ _OLD_TYPE: Final = (
 
 _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
     "AVRO-R001": _OLD_TYPE,
-    "AVRO-R002": ((NULL, _null_only), (NULL, _nullable), (f"{_OLD} field", _put_back)),
+    "AVRO-R002": (
+        (NULL, _null_only),
+        (NULL, _nullable),
+        (f"{_OLD} field", _put_back),
+        (f"{_OLD} name", _old_field_name),
+    ),
     "AVRO-R003": _OLD_TYPE,
     "AVRO-R004": _OLD_TYPE,
     "AVRO-R005": _OLD_TYPE,

@@ -67,13 +67,39 @@ def test_another_mismatch_at_the_same_place_is_another_cause() -> None:
     ]
 
 
-def test_each_direction_has_its_finding() -> None:
+def test_both_directions_at_one_place_are_one_cause() -> None:
     old = [avro(field("a"), *(field(f"f{n}", default="") for n in range(n))) for n in range(2)]
+    (found,) = _found(avro(field("a", "int")), *old, strategy=Strategy.FULL_TRANSITIVE)
+
+    assert found.message == (
+        "v1, v0 and the new schema cannot read each other's messages at 'a': "
+        "a reader of int cannot read string; a reader of string cannot read int"
+    )
+    assert [one.message.partition(" at ")[0] for one in found.members] == [
+        "the new schema cannot read messages of v1",
+        "the new schema cannot read messages of v0",
+        "v1 cannot read messages of the new schema",
+        "v0 cannot read messages of the new schema",
+    ]
+
+
+def test_a_union_that_neither_side_accepts_is_one_cause_with_the_rule_of_each_side() -> None:
+    old = avro(field("a", ["null", "string"]))
+    (found,) = _found(avro(field("a", "int")), old, strategy=Strategy.FULL)
+
+    assert [one.rule for one in found.members] == ["AVRO-R001", "AVRO-R001", "AVRO-R003"]
+    assert found.cause.startswith(
+        "older versions and the new schema cannot read each other's messages: a reader of int"
+    )
+
+
+def test_directions_of_different_versions_are_different_causes() -> None:
+    old = [avro(field("a", kind)) for kind in ("long", "string")]
     found = _found(avro(field("a", "int")), *old, strategy=Strategy.FULL_TRANSITIVE)
 
     assert [one.message.partition(" at ")[0] for one in found] == [
-        "v1, v0 cannot read messages of the new schema",
-        "the new schema cannot read messages of v1, v0",
+        "v1 and the new schema cannot read each other's messages",
+        "the new schema cannot read messages of v0",
     ]
 
 

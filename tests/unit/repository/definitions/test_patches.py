@@ -96,7 +96,6 @@ def test_thousands_of_changed_fields_are_answered(tmp_path: Path) -> None:
     renamed = compare_files(files[:2], "BACKWARD").findings
     retyped = compare_files(files[1:], "FULL").findings
 
-    assert [one.rule for one in renamed] == ["AVRO-R002"] * 2000 + ["AVRO-W006"] * 2000
-    assert [one.rule for one in retyped] == ["AVRO-R001"] * 4000
-    last = [one for one in renamed if one.rule == "AVRO-W006"][-1]
-    assert "'f1999' is gone and 'g1999'" in last.message
+    assert [one.rule for one in renamed] == ["AVRO-R002"] * 2000
+    assert [one.rule for one in retyped] == ["AVRO-R001"] * 2000
+    assert 'if it is a rename, add "aliases": ["f1999"] to \'g1999\'' in renamed[-1].hint
