@@ -111,10 +111,7 @@ def print_fixes(root: Path, fixes: Mapping[str, bytes]) -> bool:
         files = "1 file" if len(written) == 1 else f"{len(written)} files"
         print_message(f"{files} changed: read the changes (git diff), and commit them")
     else:
-        print_message(
-            "nothing to fix: no edit of a definition's file is known that is accepted (definitions "
-            "inside manifests are not edited)"
-        )
+        print_message("nothing to fix: no edit of a definition is known that Pulsar accepts")
     return bool(written)
 
 

@@ -15,6 +15,11 @@ from gitops.model.state import Repository
 from gitops.planning.plan import PlanInput
 from gitops.ports import FileTree
 from gitops.repository.definitions.file_extensions import is_proto
+from gitops.repository.definitions.manifest_edits import (
+    definition_around,
+    definition_texts,
+    manifest_definition,
+)
 from gitops.repository.definitions.patch_suggester import (
     Effort,
     PatchSuggester,
@@ -56,8 +61,8 @@ def add_patches(plan: Plan, request: FixRequest) -> Plan:
     if not _refusals(plan):
         return plan
     fixes, effort, patched = _Fixes(request), Effort(_TRIED, fewest=3), dict[_Key, Finding]()
-    for file, findings in fixes.findings_by_file(plan).items():
-        if suggester := fixes.suggester(file, effort):
+    for target, findings in fixes.findings_by_target(plan).items():
+        if suggester := fixes.suggester(target, effort):
             done = suggester.with_patches(findings)
             patched |= {_key(old): new for old, new in zip(findings, done, strict=True)}
     return _with_findings(plan, patched)
@@ -68,13 +73,16 @@ def fixed_files(plan: Plan, request: FixRequest) -> dict[str, bytes]:
     if not _refusals(plan):
         return {}
     fixes = _Fixes(request)
-    for file in fixes.findings_by_file(plan):
+    for target in fixes.findings_by_target(plan):
         effort = Effort(_TRIED, fewest=3)
         for _ in range(_ROUNDS):
-            if not fixes.edit(file, effort):
+            if not fixes.edit(target, effort):
                 break
     return fixes.edited
 
+
+_Target = tuple[str, str]
+"""A file, and the pointer to the definition in it where it is a manifest."""
 
 _Key = tuple[str, str, str, Location | None]
 
@@ -111,25 +119,30 @@ class _Fixes:
             request.tree, request.repository, request.plan_input, request.release
         )
         self._topics = {str(topic): topic for topic in request.plan_input.desired.topics}
+        self._manifests = {one.manifest.file for one in request.repository.topics.values()}
         self._old: dict[tuple[TopicName, str], Definition | None] = {}
 
-    def findings_by_file(self, plan: Plan) -> dict[str, list[Finding]]:
-        """What edits may help against, by file."""
-        found: dict[str, list[Finding]] = {}
+    def findings_by_target(self, plan: Plan) -> dict[_Target, list[Finding]]:
+        """What edits may help against, by definition."""
+        found: dict[_Target, list[Finding]] = {}
         for refused in _refusals(plan):
             for one in refused.findings:
-                if file := self._editable_file(refused.topic, one):
-                    found.setdefault(file, []).append(one)
+                if target := self._target(refused.topic, one):
+                    found.setdefault(target, []).append(one)
         return dict(sorted(found.items()))
 
-    def suggester(self, file: str, effort: Effort) -> PatchSuggester | None:
-        """For one file, whose edits are tried with all topics that use it."""
+    def suggester(self, target: _Target, effort: Effort) -> PatchSuggester | None:
+        """For one definition, whose edits are tried with all topics that use its file."""
+        file, place = target
         try:
             text = (self.edited.get(file) or self._trials.tree.read(file)).decode()
         except (UnreadableFileError, UnicodeDecodeError):
             return None
+        new = manifest_definition(file, text, place) if place else Definition(file, text)
+        if new is None:
+            return None
         return PatchSuggester(
-            new=Definition(file, text),
+            new=new,
             old=self._old_definition,
             judge=lambda after: self._judged(file, text, after),
             size=self._trials.size(file),
@@ -142,10 +155,11 @@ class _Fixes:
         edited: Edited = {**self.edited, file: text.encode()}
         return severities_of(self._trials.findings(file, edited), by_subject=True)
 
-    def edit(self, file: str, effort: Effort) -> bool:
-        """Make the first edit of a file that helps; answers whether there is one."""
-        findings = self.findings_by_file(self._trials.plan(file, self.edited)).get(file)
-        suggester = self.suggester(file, effort)
+    def edit(self, target: _Target, effort: Effort) -> bool:
+        """Make the first edit of a definition that helps; answers whether there is one."""
+        file, _ = target
+        findings = self.findings_by_target(self._trials.plan(file, self.edited)).get(target)
+        suggester = self.suggester(target, effort)
         if not findings or suggester is None:
             return False
         edited = suggester.first_edit(findings)
@@ -153,26 +167,34 @@ class _Fixes:
             self.edited[file] = edited.encode()
         return edited is not None
 
-    def _editable_file(self, topic: TopicName, one: Finding) -> str | None:
+    def _target(self, topic: TopicName, one: Finding) -> _Target | None:
         """The definition that a finding is in, None where no edit of it helps."""
         source, allowed = self._request.repository.topics.get(topic), self._request.editable
-        if source is None or one.location is None or one.location.in_base:
-            return None
-        file = one.location.file
         is_edited = one.severity is Severity.ERROR or one.rule == _RENAME
-        is_ours = file in source.definitions and not is_proto(file)
-        return file if is_edited and is_ours and (allowed is None or file in allowed) else None
+        if source is None or one.location is None or one.location.in_base or not is_edited:
+            return None
+        file, place = one.location.file, ""
+        if file == source.manifest.file:
+            place = definition_around(one.location.pointer)
+        is_ours = place or (file in source.definitions and not is_proto(file))
+        return (file, place) if is_ours and (allowed is None or file in allowed) else None
 
     def _judged(self, file: str, before: str, after: str) -> Said:
-        return _REDEFINED if self._takes_names(before, after) else self._said(file, after)
+        return _REDEFINED if self._takes_names(file, before, after) else self._said(file, after)
 
-    def _takes_names(self, before: str, after: str) -> bool:
+    def _takes_names(self, file: str, before: str, after: str) -> bool:
         """Whether an edit defines types that another file defines, for others to trip over."""
         try:
-            names = _names(after) - _names(before)
+            names = self._names(file, after) - self._names(file, before)
         except (JsonTextError, RecursionError):
             return True
         return any(self._trials.shared.named(name) for name in names)
+
+    def _names(self, file: str, text: str) -> set[str]:
+        """Of the types that a definition's file, or a manifest, defines."""
+        is_manifest = file in self._manifests
+        texts = definition_texts(file, text) if is_manifest else [text]
+        return {name for each in texts for name, _, _ in named_types(read_json(each))}
 
     def _old_definition(self, one: Finding) -> Definition | None:
         """The stored version that a finding compares with."""
@@ -188,10 +210,6 @@ class _Fixes:
         texts = (each.info.schema for each in entries if f"v{each.version}" == version)
         text = next(texts, None)
         return None if text is None else Definition(version, _spaced(text))
-
-
-def _names(text: str) -> set[str]:
-    return {name for name, _, _ in named_types(read_json(text))}
 
 
 def _spaced(text: str) -> str:

@@ -120,7 +120,8 @@ class TrialPlans:
     def _users_by_file(self) -> dict[str, frozenset[TopicName]]:
         found: dict[str, set[TopicName]] = {}
         for topic, source in self.repository.topics.items():
-            for file in source.definitions if topic in self.plan_input.desired.topics else ():
+            files = (source.manifest.file, *source.definitions)
+            for file in files if topic in self.plan_input.desired.topics else ():
                 found.setdefault(file, set()).add(topic)
         return {file: frozenset(topics) for file, topics in found.items()}
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from io import StringIO
+from textwrap import indent
 from typing import Any, Final
 
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
@@ -20,6 +21,7 @@ from gitops.planning.plan import make_plan
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.loader import load
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
+from gitops.repository.yaml.dumper import yaml_text
 from gitops.schemas.payload import stored_history
 from tests.oracle.avro_changes import AvroChanges
 from tests.oracle.avro_schemas import AvroSchemas, Json
@@ -36,7 +38,15 @@ _STRATEGIES: Final = (
     *("BACKWARD", "BACKWARD", "FORWARD", "FULL", "FULL"),
     *("BACKWARD_TRANSITIVE", "FORWARD_TRANSITIVE", "FULL_TRANSITIVE"),
 )
-_KINDS: Final = (*("AVRO",) * 5, *("shared",) * 3, "JSON", "JSON", "PROTOBUF", "KEY_VALUE")
+_KINDS: Final = (
+    *("AVRO",) * 5,
+    *("manifest",) * 2,
+    *("shared",) * 3,
+    "JSON",
+    "JSON",
+    "PROTOBUF",
+    "KEY_VALUE",
+)
 
 
 def manifest(schema: str) -> str:
@@ -172,7 +182,11 @@ class RandomSituations:
         kind, strategy = self._chance.choice(_KINDS), self._chance.choice(_STRATEGIES)
         if kind == "shared" and not all(isinstance(one, dict) and "name" in one for one in steps):
             kind = "AVRO"
-        make = {"shared": self._shared, "KEY_VALUE": self._pair}.get(kind)
+        make = {
+            "shared": self._shared,
+            "KEY_VALUE": self._pair,
+            "manifest": self._in_manifest,
+        }.get(kind)
         files, versions = make(steps) if make else self._plain(steps, kind)
         return Situation(files=files, versions=versions, strategy=strategy)
 
@@ -182,6 +196,16 @@ class RandomSituations:
             f"{FOLDER}/t.avsc": self._text(steps[-1]),
         }
         return files, {"t": tuple(info(one, SchemaType(kind)) for one in steps[:-1])}
+
+    def _in_manifest(self, steps: list[Json]) -> _Made:
+        """A definition inside the manifest: a text in a literal scalar, or YAML."""
+        if self._chance.choice((True, False)):
+            text = indent(self._text(steps[-1]), "    ")
+            whole = manifest(f"\n  type: AVRO\n  definition: |\n{text}")
+        else:
+            schema = {"type": "AVRO", "definition": steps[-1]}
+            whole = manifest("").replace("schema: \n", yaml_text({"schema": schema}))
+        return {f"{FOLDER}/t.yaml": whole}, {"t": tuple(map(info, steps[:-1]))}
 
     def _pair(self, steps: list[Json]) -> _Made:
         """A KEY_VALUE whose value changes."""

@@ -174,7 +174,7 @@ class PatchSuggester:
         first, *others = [sides[key] for key in sorted(sides, reverse=True)]
         for other in others:
             for edit in self._edits_of(first, one, self.new):
-                for both in self._edits_of(other, one, Definition(self.new.file, edit.text)):
+                for both in self._edits_of(other, one, self.new.with_text(edit.text)):
                     yield replace(both, attempt=edit.attempt)
         yield from self._edits_of(first, one, self.new)
 

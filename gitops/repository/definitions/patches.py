@@ -101,7 +101,7 @@ def _old_default(problem: Problem, new: Definition, old: Definition | None) -> s
     default = old.at(f"{other}/default") if old else None
     if retyped is None or default is None or new.at(f"{mine}/default") is None:
         return None
-    return Definition(new.file, retyped).replace(f"{mine}/default", default)
+    return new.with_text(retyped).replace(f"{mine}/default", default)
 
 
 def _old_name(problem: Problem, new: Definition, old: Definition | None) -> str | None:
@@ -189,7 +189,7 @@ def _null_default(problem: Problem, new: Definition, old: Definition | None) -> 
     without = _no_default(problem, new, old)
     if without is None:
         return None
-    return Definition(new.file, without).nullable(problem.pointer.removesuffix("/default"))
+    return new.with_text(without).nullable(problem.pointer.removesuffix("/default"))
 
 
 _TWO: Final = 2

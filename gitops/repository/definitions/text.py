@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
@@ -116,7 +116,8 @@ class _InScalar:
         parsed = self.manifest.parsed
         scalar = Scalar.of(parsed.text, parsed.values.get(self.path), self.text)
         if scalar is None:
-            return self.manifest.location(self.path)
+            whole = self.manifest.location(self.path)
+            return replace(whole, pointer=json_pointer(self.path) + inner)
         start = scalar.offset(span.start)
         there = Span(start, start + span.end - span.start)
         return self.manifest.location_of(there, json_pointer(self.path) + inner)

@@ -6,11 +6,17 @@ import json
 from collections.abc import Sequence
 from difflib import unified_diff
 from io import StringIO
-from typing import Final
+from typing import Final, Protocol
 
 from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.positions import Span
 
 _NULL: Final = '"null"'
+
+
+class _Places(Protocol):
+    def span(self, pointer: str) -> Span | None: ...
+    def nearest(self, pointer: str, *, at_key: bool = False) -> Span | None: ...
 
 
 class Definition:
@@ -19,10 +25,14 @@ class Definition:
     An edit gives None where the text has no such place.
     """
 
-    def __init__(self, file: str, text: str, places: JsonPositions | None = None) -> None:
+    def __init__(self, file: str, text: str, places: _Places | None = None) -> None:
         self.file = file
         self.text = text
         self._places = places or JsonPositions(file, text)
+
+    def with_text(self, text: str) -> Definition:
+        """The same definition after an edit."""
+        return Definition(self.file, text)
 
     def patch(self, edited: str) -> str:
         """A unified diff from the text to `edited`, as `git apply` takes it."""
@@ -83,7 +93,7 @@ class Definition:
         kind = self.at(f"{field}/type")
         if kind is None or self.at(f"{field}/default") is not None:
             return None
-        union = _with_null(kind, self.items(f"{field}/type"))
+        union = with_null(kind, self.items(f"{field}/type"))
         return self.replace(f"{field}/type", f'{union}, "default": null')
 
     def items(self, array: str) -> list[str]:
@@ -118,7 +128,8 @@ class Definition:
 _NO_END: Final = "\\ No newline at end of file\n"
 
 
-def _with_null(kind: str, branches: Sequence[str]) -> str:
+def with_null(kind: str, branches: Sequence[str]) -> str:
+    """A type with null as its first branch; `branches` are those that it has."""
     if not kind.startswith("["):
         return f"[{_NULL}, {kind}]"
     others = [branch for branch in branches if branch != _NULL]

@@ -82,3 +82,16 @@ def yaml_text(value: Mapping[str, object]) -> str:
         width=_WIDE,
     )
     return text
+
+
+def flow_text(value: object) -> str:
+    """A value on one line, as it stands in a flow collection."""
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=True,
+        width=_WIDE,
+    )
+    return text.removesuffix("...\n").strip()
