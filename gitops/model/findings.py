@@ -66,6 +66,12 @@ class Origin:
 UNDONE: Final = " (the edit undoes this change)"
 """Behind the hint of a patch that has the old definition back, and nothing else."""
 
+ELSEWHERE: Final = " (the edit at line {}, column {} contains this)"
+"""Behind the hint of a finding that the patch of another one takes away too."""
+
+LATER: Final = " (make the edit at line {}, column {} first, then run this again)"
+"""Behind the hint of a finding whose edit would change what another patch changes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -115,6 +121,12 @@ class Finding:
             )
             for one in self.variants
         )
+
+    @property
+    def is_mended_elsewhere(self) -> bool:
+        """Whether the patch of another finding takes it away too."""
+        start, _, end = ELSEWHERE.partition("{}")
+        return start in self.hint and self.hint.endswith(end.rpartition("}")[2])
 
     @property
     def place(self) -> Location | None:

@@ -169,11 +169,13 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     """One edit is described; of several it is enough that there are some."""
     mended = {one.location for one in findings if one.patch}
     patched = [*{one.patch: one for one in findings if one.patch}.values()]
+    joined = [one for one in findings if one.is_mended_elsewhere]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
     others = [one for one in others if one.location is None or one.location not in mended]
+    others = [one for one in others if one not in joined]
     hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))
     if len(patched) == 1:
-        yield from _one_edit(patched[0].hint)
+        yield from _one_edit("" if joined else patched[0].hint)
     elif patched:
         shown = " that are shown below" if len(patched) <= _EDITS else ""
         yield f"make the {len(patched):,} edits{shown} (`--fix` makes them)"
@@ -205,7 +207,7 @@ def _one_edit(hint: str) -> Iterator[str]:
         yield f"{_RENAME}make the edit that is shown below (`--fix` makes it)"
         yield f"if it is none, {other}"
     else:
-        yield f"make the edit that is shown below (`--fix` makes it): {hint}"
+        yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
 
 
 def _undone(patched: Sequence[Finding]) -> Iterator[str]:

@@ -8,9 +8,16 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
 
-from gitops.model.findings import UNDONE, Finding, Severity
+from gitops.model.findings import ELSEWHERE, LATER, UNDONE, Finding, Severity
 from gitops.repository.definitions.patches import NULL, Edit, Problem, edits
-from gitops.repository.definitions.text_edits import Definition
+from gitops.repository.definitions.text_edits import (
+    Change,
+    Definition,
+    by_lines,
+    change_of,
+    is_apart,
+    with_changes,
+)
 
 Key = tuple[str, ...]
 """Rule and message of a finding, and its subject where there are several."""
@@ -39,6 +46,7 @@ _MEMBERS: Final = 4
 _NO_MORE: Final = "no patch is tried from here on: too much has changed"
 
 _CODE: Final = re.compile(r': \{"name": "[^"]*", "type": \["null", "[^"]+"\], "default": null\}')
+_LOST: Final = re.compile(r"reader field '([^']+)'")
 _OLD_READERS: Final = re.compile(
     r"(v\d+(?:(?:, | to )v\d+)*) cannot read messages of the new schema"
 )
@@ -70,6 +78,13 @@ class _Place:
     edit: Edit | None = None
     why: str = ""
     untried: bool = False
+    note: str = ""
+
+    def leave_to(self, other: _Place, note: str) -> None:
+        """Have the edit of another place instead; a note says where that is."""
+        there, self.edit = other.findings[0].location, None
+        is_same = note == ELSEWHERE and there == self.findings[0].location
+        self.note = "" if is_same or there is None else note.format(there.line, there.column)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,19 +103,20 @@ class PatchSuggester:
     effort: Effort = field(default_factory=Effort)
     by_subject: bool = False
     _found: dict[str, Said] = field(default_factory=dict, init=False)
-    _offered: set[str] = field(default_factory=set, init=False)
+    _offered: dict[str, _Place] = field(default_factory=dict, init=False)
 
     def with_patches(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings with the smallest patch that helps; each is offered at one place.
 
-        An error that no edit helps against says why. The first place for which there is no time
-        says so.
+        Edits of one line are one patch. An error that no edit helps against says why. The first
+        place for which there is no time says so.
         """
         places = self._places(findings)
         for place in places.values():
             self._solve(place)
             if place.untried:
                 place.untried, self.effort.is_end_told = not self.effort.is_end_told, True
+        self._join([place for place in places.values() if place.edit])
         return tuple(
             self._told(one, places[key]) if (key := self._key(one)) else one for one in findings
         )
@@ -113,21 +129,23 @@ class PatchSuggester:
                 return place.edit.text
         return None
 
-    def _places(self, findings: Sequence[Finding]) -> dict[tuple[str, str, bool], _Place]:
+    def _places(self, findings: Sequence[Finding]) -> dict[tuple[str, str, str, bool], _Place]:
         self.size += len(self.new.text) + _FINDING * len(findings)
         if not self.by_subject:
             self._found[self.new.text] = self._severities(findings)
-        places: dict[tuple[str, str, bool], _Place] = {}
+        places: dict[tuple[str, str, str, bool], _Place] = {}
         for one in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
             if key := self._key(one):
                 places.setdefault(key, _Place([])).findings.append(one)
         return places
 
-    def _key(self, one: Finding) -> tuple[str, str, bool] | None:
+    def _key(self, one: Finding) -> tuple[str, str, str, bool] | None:
         """What one edit would help against; None for a finding elsewhere."""
         if one.location is None or one.location.file != self.new.file:
             return None
-        return one.rule, one.location.pointer, _problem(one.members[0]).new_reads
+        first = one.members[0]
+        is_new, lost = _problem(first).new_reads, _LOST.search(first.message)
+        return one.rule, one.location.pointer, "" if is_new or not lost else lost[1], is_new
 
     def _solve(self, place: _Place) -> None:
         """Find the smallest edit that helps, or why there is none."""
@@ -142,22 +160,56 @@ class PatchSuggester:
             if errors:
                 place.why = place.why or _why(edit, errors)
             else:
-                if edit.text not in self._offered:
-                    self._offered.add(edit.text)
+                if self._offered.setdefault(edit.text, place) is place:
                     place.edit = edit
+                else:
+                    place.leave_to(self._offered[edit.text], ELSEWHERE)
                 place.why = ""
                 return
+
+    def _join(self, places: Iterable[_Place]) -> None:
+        """Have one edit of each line: where several differ in their places, all in one."""
+        text = self.new.text
+        changes = {change_of(text, one.edit.text): one for one in places if one.edit}
+        for group in by_lines(text, changes):
+            self._join_on_line([(change, changes[change]) for change in group])
+
+    def _join_on_line(self, group: Sequence[tuple[Change, _Place]]) -> None:
+        (change, first), *others = group
+        apart = [change]
+        for each, _ in others:
+            apart += [each] if is_apart(each, apart) else []
+        joined = [place for each, place in group if each in apart]
+        edited = with_changes(self.new.text, apart)
+        is_good = len(joined) > 1 and self._helps(edited, joined)
+        if is_good and first.edit:
+            first.edit = replace(first.edit, text=edited)
+        for _, place in others:
+            place.leave_to(first, ELSEWHERE if is_good and place in joined else LATER)
+
+    def _helps(self, text: str, places: Iterable[_Place]) -> bool:
+        """Whether a text has none of these findings, and no new error."""
+        findings = [one for place in places for one in place.findings]
+        after = self._after(text)
+        return (
+            after is not None
+            and after.keys().isdisjoint(self._severities(findings))
+            and not self._new_errors(after)
+        )
 
     def _told(self, one: Finding, place: _Place) -> Finding:
         if place.untried:
             return replace(one, hint=f"{one.hint} ({_NO_MORE})")
         if place.why and one.severity is Severity.ERROR:
             return replace(one, hint=place.why)
+        # What the patch shows, the hint need not repeat.
+        hint = _CODE.sub("", one.hint)
+        if place.note:
+            return replace(one, hint=hint + place.note)
         if not place.edit:
             return one
-        # What the patch shows, the hint need not repeat.
-        hint = _CODE.sub("", one.hint) + (UNDONE if place.edit.is_old else "")
-        return replace(one, patch=self.new.patch(place.edit.text), hint=hint)
+        patch = self.new.patch(place.edit.text)
+        return replace(one, patch=patch, hint=hint + (UNDONE if place.edit.is_old else ""))
 
     def _edits(self, place: _Place) -> Iterator[Edit]:
         """What may help, each text once."""
@@ -169,14 +221,20 @@ class PatchSuggester:
                     yield edit
 
     def _edits_for(self, one: Finding) -> Iterator[Edit]:
-        """Of one that is about readers of both schemas, first what helps these and those."""
+        """Of one that is about readers of both schemas, what helps these and those.
+
+        One edit does if it is no rename.
+        """
         sides = {each.new_reads: each for each in map(_problem, reversed(one.members))}
         first, *others = [sides[key] for key in sorted(sides, reverse=True)]
-        for other in others:
+        if not first.is_rename:
+            yield from self._edits_of(first, one, self.new)
+        for other in others if self.effort.is_left(self.size) else ():
             for edit in self._edits_of(first, one, self.new):
                 for both in self._edits_of(other, one, self.new.with_text(edit.text)):
                     yield replace(both, attempt=edit.attempt)
-        yield from self._edits_of(first, one, self.new)
+        if first.is_rename:
+            yield from self._edits_of(first, one, self.new)
 
     def _edits_of(self, problem: Problem, one: Finding, new: Definition) -> Iterator[Edit]:
         """What may help; a rename explains what is missing, and comes first."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import unified_diff
 from io import StringIO
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from gitops.repository.definitions.json_positions import JsonPositions
-from gitops.repository.positions import Span
+from gitops.repository.positions import Lines, Span
 
 _NULL: Final = '"null"'
 
@@ -134,3 +134,58 @@ def with_null(kind: str, branches: Sequence[str]) -> str:
         return f"[{_NULL}, {kind}]"
     others = [branch for branch in branches if branch != _NULL]
     return f"[{', '.join([_NULL, *others])}]"
+
+
+# Several edits of one text.
+
+
+class Change(NamedTuple):
+    """What one edit puts in place of some characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+def change_of(before: str, after: str) -> Change:
+    """The smallest part that differs, from its first to its last character."""
+    start = _same(before, after)
+    rest = min(len(before), len(after)) - start
+    end = min(rest, _same(before[::-1], after[::-1]))
+    return Change(start, len(before) - end, after[start : len(after) - end])
+
+
+def _same(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    same, most = 0, min(len(one), len(other))
+    while same < most:
+        middle = (same + most + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            most = middle - 1
+    return same
+
+
+def is_apart(change: Change, others: Iterable[Change]) -> bool:
+    """Whether a change is at another place than each of the others."""
+    return all(change.end < one.start or one.end < change.start for one in others)
+
+
+def with_changes(text: str, changes: Iterable[Change]) -> str:
+    """The text after changes that are apart."""
+    for change in sorted(changes, reverse=True):
+        text = text[: change.start] + change.text + text[change.end :]
+    return text
+
+
+def by_lines(text: str, changes: Iterable[Change]) -> list[list[Change]]:
+    """Those that have a line in common together, in the order of their first ones."""
+    lines, groups = Lines(text), dict[int, list[Change]]()
+    for change in changes:
+        first, last = (lines.position(at)[0] for at in (change.start, change.end))
+        its = range(first, last + 1)
+        group = next((groups[line] for line in its if line in groups), [])
+        group.append(change)
+        groups |= {line: group for line in its if line not in groups}
+    return list({id(group): group for group in groups.values()}.values())

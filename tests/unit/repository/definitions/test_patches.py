@@ -12,6 +12,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.repository.definitions.patch_suggester import PatchSuggester, Said
 from gitops.repository.definitions.text_edits import Definition
 from gitops.usecases.compat import compare_files
+from tests.support.refusals import patched
 from tests.support.states import field, record
 
 
@@ -34,7 +35,8 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
 
     counts = []
     for size in (10, 1000):
-        text = json.dumps(record(*(field(f"f{number}", "int") for number in range(size))))
+        fields = (field(f"f{number}", "int") for number in range(size))
+        text = json.dumps(record(*fields), indent=0)
         suggester = PatchSuggester(
             new=Definition("new.avsc", text), old=lambda _: None, judge=judge
         )
@@ -99,3 +101,41 @@ def test_thousands_of_changed_fields_are_answered(tmp_path: Path) -> None:
     assert [one.rule for one in renamed] == ["AVRO-R002"] * 2000
     assert [one.rule for one in retyped] == ["AVRO-R001"] * 2000
     assert 'if it is a rename, add "aliases": ["f1999"] to \'g1999\'' in renamed[-1].hint
+
+
+def test_edits_of_one_line_are_one_patch(tmp_path: Path) -> None:
+    files = [tmp_path / "old.avsc", tmp_path / "new.avsc"]
+    old = record(field("a", "int"), field("b", "int"))
+    new = record(field("a"), field("c"), field("b"))
+    for file, one in zip(files, (old, new), strict=True):
+        file.write_text(f"{json.dumps(one)}\n")
+
+    found = {
+        one.location and one.location.pointer: one for one in compare_files(files, "FULL").findings
+    }
+
+    first, c, b = (found[f"/fields/{end}"] for end in ("0/type", "1/name", "2/type"))
+    place = f"(the edit at line 1, column {first.location and first.location.column} contains this)"
+    assert c.hint == f"give 'c' a default, or let it be null {place}"
+    assert b.hint == f"keep int, or add a new field of type string {place}"
+    assert (bool(first.patch), c.patch, b.patch) == (True, "", "")
+    fixed = json.loads(patched(files[1].read_text(), first.patch))
+    fields = {"name": "c", "type": ["null", "string"], "default": None}
+    assert fixed["fields"] == [old["fields"][0], fields, old["fields"][1]]
+    assert [one.is_mended_elsewhere for one in (first, c, b)] == [False, True, True]
+
+
+def test_an_edit_at_the_place_of_another_one_comes_later(tmp_path: Path) -> None:
+    files = [tmp_path / "old.avsc", tmp_path / "new.avsc"]
+    old = record(field("a"), field("b", "int"), field("c", "long"))
+    for file, one in zip(files, (old, record(field("a"))), strict=True):
+        file.write_text(f"{json.dumps(one)}\n")
+
+    b, c = compare_files(files, "FORWARD").findings
+
+    assert '{"name": "b", "type": "int"}' in b.patch
+    assert c.patch == ""
+    assert c.hint == (
+        "keep field 'c': a reader that exists already needs it "
+        "(make the edit at line 1, column 1 first, then run this again)"
+    )
