@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from gitops.audit.cause import AUTO_UPDATE, VALIDATION, Cause, assumed_values
-from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR
+from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR, RETAINED
 from gitops.audit.strategies import stricter_cause, stricter_strategies
 from gitops.audit.topic import AuditedTopic
+from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName
-from gitops.model.policy import BrokerSettings, TopicPolicies, strategy_in_force
+from gitops.model.policy import BrokerSettings, Retention, TopicPolicies, strategy_in_force
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.model.state import NamespaceState
 
 _NAMED: Final = 3
 """So many topics without a schema are named."""
+
+_HINT_RETENTION: Final = (
+    "set a strategy such as BACKWARD_TRANSITIVE; a changed definition that cannot read what is "
+    "retained needs a new topic"
+)
+_ASK_RETENTION: Final = (
+    "the namespace shows none, and the defaults of broker.conf (defaultRetentionTimeInMinutes, "
+    "defaultRetentionSizeInMB) could not be read: audit the cluster with a role that may read its "
+    "configuration"
+)
 
 _Fitting = tuple[str, Strategy, str, frozenset[Strategy]]
 """A topic, its strategy, who sets it, and the stricter ones that fit."""
@@ -34,7 +46,8 @@ class NamespaceAudit:
         self._inherited: list[_Fitting] = []
         self._with_schema = 0
         self._bare: list[str] = []
-        self._open = self._unchecked = False
+        self._open = self._unchecked = self._loose = False
+        self._default_retention = broker.default_retention
 
     @property
     def name(self) -> NamespaceName:
@@ -52,6 +65,7 @@ class NamespaceAudit:
         self._open |= policies.allows_auto_update and not policies.enforces_validation
         is_loose = policies.strategy is Strategy.ALWAYS_COMPATIBLE
         self._unchecked |= policies.allows_auto_update and is_loose
+        self._loose |= is_loose and topic.name.domain == "persistent"
 
     def add_strategies(self, topic: AuditedTopic) -> None:
         """Which strategies a topic's history satisfies, if it has two versions to tell."""
@@ -76,6 +90,8 @@ class NamespaceAudit:
         for message, hint, rests_on in self._policy_pairs():
             found = make_finding(POLICY_PAIR, message, subject=str(self.name), hint=hint)
             yield Cause(message=message, finding=found, rests_on=rests_on)
+        if self._loose:
+            yield from self._retained_causes()
 
     def _stricter_causes(self) -> Iterator[Cause]:
         """The namespace, where all its topics fit; else each topic that fits alone."""
@@ -124,6 +140,28 @@ class NamespaceAudit:
             )
             yield message, "remove schemaAutoUpdateCompatibilityStrategy", ()
 
+    def _retained_causes(self) -> Iterator[Cause]:
+        """Messages that stay once they are read, where any schema may follow theirs."""
+        own, subject = self.state.retention, str(self.name)
+        retention = own or self._default_retention
+        if retention is None:
+            message = (
+                "ALWAYS_COMPATIBLE is in force, and whether messages are retained is not known"
+            )
+            found = make_finding(RETAINED, message, subject=subject, hint=_ASK_RETENTION)
+            yield Cause(message=message, finding=replace(found, severity=Severity.INFO))
+        elif retention.keeps_messages:
+            by = "namespace" if own else "broker"
+            message = (
+                "ALWAYS_COMPATIBLE is in force where messages are retained: nothing stops a schema "
+                "that cannot read them"
+            )
+            label = f"{_retention_text(retention)} ({by})"
+            found = make_finding(
+                RETAINED, f"{label}: {message}", subject=subject, hint=_HINT_RETENTION
+            )
+            yield Cause(message=message, finding=found)
+
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])
         more = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
@@ -135,3 +173,24 @@ class NamespaceAudit:
             hint="register a schema, or leave them as they are if bytes are intended",
         )
         return Cause(message="topics without a schema beside topics with one", finding=found)
+
+
+def _retention_text(retention: Retention) -> str:
+    """`retention of 7 days or 512 MB`, whichever is reached first; `retention without limit`."""
+    limits = []
+    if retention.minutes > 0:
+        limits.append(_time_text(retention.minutes))
+    if retention.megabytes > 0:
+        limits.append(f"{retention.megabytes:,} MB")
+    return f"retention of {' or '.join(limits)}" if limits else "retention without limit"
+
+
+def _time_text(minutes: int) -> str:
+    """In the largest unit without a rest."""
+    size, noun = next(each for each in _UNITS if minutes % each[0] == 0)
+    number = minutes // size
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+_UNITS: Final = ((24 * 60, "day"), (60, "hour"), (1, "minute"))
+"""Minutes, and what so many are called."""

@@ -32,7 +32,7 @@ _SEEN: Final = (SettingSource.LEARNED, SettingSource.PROBED, SettingSource.RECOR
 def assumed_settings(given: Mapping[str, SettingSource] | None = None) -> BrokerSettings:
     """Pulsar's defaults, for a broker that may have others."""
     sources = dict.fromkeys(SETTINGS, SettingSource.ASSUMED)
-    return BrokerSettings(sources={**sources, **(given or {})})
+    return BrokerSettings(sources={**sources, **(given or {})}, default_retention=None)
 
 
 def known_settings(
@@ -49,6 +49,7 @@ def known_settings(
         limits=tuple(limits),
         doubts=tuple(doubts),
         other_releases=tuple(other_releases),
+        default_retention=None,
     )
     return replace(settings, **values)  # type: ignore[arg-type] # fields by name
 
@@ -77,6 +78,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         conflicts=tuple(each for each in conflicts if each),
         doubts=known.doubts,
         types_without_checker=known.types_without_checker,
+        default_retention=known.default_retention or declared.default_retention,
         other_releases=() if is_option else known.other_releases,
     )
 

@@ -91,6 +91,26 @@ Policies = NamespacePolicies | TopicPolicies
 PolicyValue = SchemaCompatibilityStrategy | SchemaAutoUpdateCompatibilityStrategy | bool | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long messages stay that all subscriptions have acknowledged; -1 is without a limit.
+
+    Neither counts where one is 0: then no such message stays (Pulsar 4.0.7).
+    """
+
+    minutes: int = 0
+    megabytes: int = 0
+
+    @property
+    def keeps_messages(self) -> bool:
+        """Whether any message stays."""
+        return self.minutes != 0 and self.megabytes != 0
+
+
+NO_RETENTION = Retention()
+"""Pulsar's default."""
+
+
 DEFAULT_RELEASE = "4.0"
 """The broker line where nobody names one."""
 
@@ -132,6 +152,7 @@ class BrokerSettings:
     decisions do not take into account. `other_releases` are those of brokers that the same cluster
     has beside the one that decides, oldest first. `types_without_checker` are those whose default
     checker broker.conf leaves out, so that the broker compares no two of their schemas.
+    `default_retention` is None where it is not known; no decision about a schema rests on it.
     """
 
     release: str = DEFAULT_RELEASE
@@ -148,6 +169,7 @@ class BrokerSettings:
     conflicts: tuple[SettingRemark, ...] = field(default=(), compare=False)
     doubts: tuple[SettingRemark, ...] = field(default=(), compare=False)
     other_releases: tuple[str, ...] = field(default=(), compare=False)
+    default_retention: Retention | None = field(default=NO_RETENTION, compare=False)
 
     def source(self, name: str) -> SettingSource:
         """Where the value of a field is from."""

@@ -9,7 +9,7 @@ from gitops.model.clients import Client
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.policy import NamespacePolicies, Retention, TopicPolicies
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaHistory
 from gitops.model.waivers import Waiver
@@ -22,11 +22,12 @@ class NamespaceState:
     """A namespace and its schema policies; `exists` is false where the registry has none.
 
     `tenant_exists` is false where the tenant is missing too, so that the namespace cannot be
-    created either.
+    created either. Without a `retention` of its own the broker's default holds.
     """
 
     namespace: NamespaceName
     policies: NamespacePolicies = field(default_factory=NamespacePolicies)
+    retention: Retention | None = None
     exists: bool = True
     tenant_exists: bool = True
 

@@ -10,8 +10,11 @@ from gitops.model.findings import Finding, Severity
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import count, severity_counts
 
-_OWN: Final = re.compile(r"v\d+(?:, .+)?|[A-Z_]+ is in force")
-"""What a message begins with where its cause is one of many subjects: versions, a strategy."""
+_OWN: Final = re.compile(r"v\d+(?:, .+)?|[A-Z_]+ is in force|retention (?:of|without) .+")
+"""What a message begins with where its cause is one of many subjects.
+
+Versions, a strategy, or how long messages stay.
+"""
 
 
 def verdict_text(report: AuditReport) -> str:

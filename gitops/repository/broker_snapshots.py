@@ -38,7 +38,7 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     """
     path = broker_path(registry)
     if path not in tree.paths():
-        return BrokerSettings(limits=(_NOT_RECORDED,))
+        return BrokerSettings(limits=(_NOT_RECORDED,), default_retention=None)
     data = read_snapshot(tree, path)
     try:
         document = BrokerSnapshot.model_validate_json(data)

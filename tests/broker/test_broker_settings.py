@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from gitops.audit.health import RETAINED
 from gitops.broker.connection import ConnectionTarget, Offer, connection_policies
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_producer
@@ -21,6 +22,7 @@ from gitops.model.audit import ASSUMED
 from gitops.model.broker_settings import SETTINGS, assumed_settings, seen_settings
 from gitops.model.config import SecretRef, TlsConfig, TokenAuthentication
 from gitops.model.errors import RegistryRefusedError
+from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -54,6 +56,8 @@ OTHERS: Final = {
     "schemaCompatibilityStrategy": "ALWAYS_COMPATIBLE",
     "isSchemaValidationEnforced": "true",
     "isAllowAutoUpdateSchemaEnabled": "false",
+    "defaultRetentionTimeInMinutes": "60",
+    "defaultRetentionSizeInMB": "-1",
 }
 LEGACY: Final = "schema_json_allow_legacy_jackson_format"
 PROBED: Final = {LEGACY, "schema_compatibility_strategy", "is_schema_validation_enforced"}
@@ -268,14 +272,43 @@ def test_verdicts_are_the_brokers(asked: Asked) -> None:
 def test_an_audit_finds_the_same_without_the_right_to_read_the_configuration(
     asked: Asked,
 ) -> None:
-    request = AuditRequest(namespaces=(SHOP,), as_if_broker="5.0")
+    topics = frozenset(TOPICS)
+    request = AuditRequest(namespaces=(SHOP,), as_if_broker="5.0", topics=topics)
     with closing(opened(asked.secured, OWNER)) as owner:  # one that has asked nothing before
         found = audit(owner, request)
     known = audit(asked.superuser, request)
 
-    assert (found.findings, found.differences) == (known.findings, known.differences)
+    others, theirs = (
+        [one for one in each.findings if one.rule != RETAINED] for each in (found, known)
+    )
+    assert (others, found.differences) == (theirs, known.differences)
     assert found.broker.source("schema_compatibility_strategy") is SettingSource.PROBED
     assert not [one for one in found.findings if ASSUMED in one.message]
+
+
+def test_an_audit_finds_what_is_retained_where_any_schema_may_follow(asked: Asked) -> None:
+    """The broker's default needs the right to read its configuration; the namespace's does not."""
+    both = asked.superuser, asked.owner
+    unknown = "ALWAYS_COMPATIBLE is in force, and whether messages are retained is not known"
+    assert [retained(each) for each in both] == [
+        (Severity.WARNING, "retention of 1 hour (broker)"),
+        (Severity.INFO, unknown),
+    ]
+    limits = {"retentionTimeInMinutes": -1, "retentionSizeInMB": 512}
+    asks(asked.secured, "POST", f"namespaces/{SHOP}/retention", limits)
+    try:
+        shown = (Severity.WARNING, "retention of 512 MB (namespace)")
+        assert [retained(each) for each in both] == [shown, shown]
+    finally:
+        asks(asked.secured, "DELETE", f"namespaces/{SHOP}/retention")
+
+
+def retained(registry: Registry) -> tuple[Severity, str]:
+    """How bad it is, and how long messages stay."""
+    request = AuditRequest(namespaces=(SHOP,), topics=frozenset(TOPICS))
+    report = audit(registry, request)
+    (found,) = (one for one in report.findings if one.rule == RETAINED)
+    return found.severity, found.message.partition(":")[0]
 
 
 def test_a_stranger_may_not_even_look(asked: Asked) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serve_in_thread
@@ -131,6 +132,26 @@ def test_a_snapshot(repo: Path) -> None:
     (repo / "x.db").unlink()
 
     assert _lost(json.loads(run(*asked).out)) == _PREDICTED
+
+
+def test_retention_is_in_no_snapshot_and_serve_retains_nothing(repo: Path) -> None:
+    loose = PolicyChange(
+        key="schemaCompatibilityStrategy",
+        before=None,
+        after=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
+    )
+    with closing(EmbeddedRegistry("x", repo / "x.db", BrokerSettings(), address="x")) as registry:
+        registry.set_policies(ORDERS, (loose,))
+        with serve_in_thread(registry) as url:
+            for name in TOPICS:
+                admin_request("PUT", f"{url}/admin/v2/persistent/{ORDERS}/{name}")
+            config = repo / "gitops.yaml"
+            config.write_text(f"{config.read_text()}  live: {{kind: pulsar, url: '{url}'}}\n")
+            ask = ("audit", "--repo", repo, "--registry", "live")
+            assert "AUDIT-H009" not in run(*ask).out
+            assert run("snapshot", "--repo", repo, "--registry", "live").code == 0
+
+    assert "whether messages are retained is not known" in run(*ask, "--snapshot").out
 
 
 def test_some_namespaces(repo: Path) -> None:

@@ -15,8 +15,8 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import find_line, line_of
 from gitops.model.audit import AuditReport, Operation
 from gitops.model.decision import StoredHistory
-from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerSettings, NamespacePolicies
+from gitops.model.names import Domain, NamespaceName, TopicName
+from gitops.model.policy import BrokerSettings, NamespacePolicies, Retention, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, TopicState
@@ -92,6 +92,9 @@ def audit_of(  # noqa: PLR0913 - each is for some tests, by name
     strategy: Strategy | None = None,
     policies: NamespacePolicies | None = None,
     broker: BrokerSettings | None = None,
+    retention: Retention | None = None,
+    topic_policies: TopicPolicies | None = None,
+    domain: Domain = "persistent",
 ) -> AuditReport:
     """An audit of one namespace: its topics with their versions."""
     broker = replace(broker or BrokerSettings(), release=present)
@@ -105,9 +108,12 @@ def audit_of(  # noqa: PLR0913 - each is for some tests, by name
     )
     audit = Audit(settings)
     name = TOPIC.namespace
-    state = NamespaceState(namespace=name, policies=policies or NamespacePolicies())
+    state = NamespaceState(
+        namespace=name, policies=policies or NamespacePolicies(), retention=retention
+    )
     its = audit.namespace(state, settings)
-    audit.add(its, (_topic(TopicName(name, local), each) for local, each in topics.items()))
+    states = (_topic(TopicName(name, local, domain), each) for local, each in topics.items())
+    audit.add(its, (replace(one, policies=topic_policies or TopicPolicies()) for one in states))
     audit.end(its)
     return audit.report()
 

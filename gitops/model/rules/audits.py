@@ -66,5 +66,10 @@ AUDIT_RULES: Final = (
         "the broker cannot show a topic's schemas",
         "audit.health.unread_causes",
     ),
+    warning(
+        "AUDIT-H009",
+        "ALWAYS_COMPATIBLE where messages are retained",
+        "audit.namespace.NamespaceAudit.causes",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

@@ -17,6 +17,7 @@ from gitops.model.broker_settings import SETTINGS, SettingValue, known_settings
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
     BrokerSettings,
+    Retention,
     SchemaCompatibilityStrategy,
     SettingRemark,
     SettingSource,
@@ -42,6 +43,8 @@ _MOST_BROKERS: Final = 64
 _LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
 _BOOLEANS: Final = {"true": True, "false": False}
 _CHECKERS: Final = "schemaRegistryCompatibilityCheckers"
+_RETENTION: Final = ("defaultRetentionTimeInMinutes", "defaultRetentionSizeInMB")
+_INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
 _PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
 _DEFAULTS: Final = {
     "JsonSchemaCompatibilityCheck": "JSON",
@@ -67,6 +70,7 @@ class _Findings:
     doubts: list[SettingRemark] = field(default_factory=list)
     other_releases: list[str] = field(default_factory=list)
     unchecked: list[SchemaType] = field(default_factory=list)
+    retention: Retention | None = None
 
 
 def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
@@ -99,7 +103,11 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
         doubts=found.doubts,
         other_releases=found.other_releases,
     )
-    return replace(known, types_without_checker=tuple(found.unchecked))
+    return replace(
+        known,
+        types_without_checker=tuple(found.unchecked),
+        default_retention=found.retention,
+    )
 
 
 # Releases.
@@ -179,6 +187,7 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
     found.values.setdefault(_LEGACY_JSON, False)
     release = found.values.get("release")
     _add_checkers(found, content.get(_CHECKERS), release)
+    found.retention = _retention(*(content.get(key) for key in _RETENTION))
 
 
 def _add_setting(found: _Findings, name: str, text: object) -> None:
@@ -201,6 +210,14 @@ def _value(name: str, text: str) -> SettingValue | None:
     is_unset = strategy is SchemaCompatibilityStrategy.UNDEFINED
     is_default = name == "schema_compatibility_strategy"
     return SchemaCompatibilityStrategy.FULL if is_unset and is_default else strategy
+
+
+def _retention(minutes: object, megabytes: object) -> Retention | None:
+    """What a namespace without a retention has; None where the answer does not show it."""
+    texts = str(minutes), str(megabytes)
+    if not all(map(_INTEGER.fullmatch, texts)):
+        return None
+    return Retention(minutes=int(texts[0]), megabytes=int(texts[1]))
 
 
 def _add_checkers(found: _Findings, text: object, release: SettingValue) -> None:

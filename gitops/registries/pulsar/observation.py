@@ -204,9 +204,8 @@ class RegistryReader:
             accepted=(HTTPStatus.NOT_FOUND,),
         )
         if answer.status == HTTPStatus.OK:
-            return NamespaceState(
-                namespace=namespace, policies=response_bodies.read_namespace(answer)
-            )
+            policies, retention = response_bodies.read_namespace(answer)
+            return NamespaceState(namespace=namespace, policies=policies, retention=retention)
         # Pulsar 4.0.7 says "Namespace does not exist" for a missing tenant too.
         tenant = self._get(
             f"namespaces/{namespace.tenant}",

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from gitops.model.policy import (
     NamespacePolicies,
+    Retention,
     SchemaAutoUpdateCompatibilityStrategy,
     SchemaCompatibilityStrategy,
 )
@@ -68,16 +69,24 @@ class MetadataResponse(_Body):
     info: VersionBody
 
 
+class RetentionBody(_Body):
+    """How long acknowledged messages stay; -1 is without a limit."""
+
+    minutes: int = Field(alias="retentionTimeInMinutes")
+    megabytes: int = Field(alias="retentionSizeInMB")
+
+
 class NamespaceBody(_Body):
     """GET namespaces/T/N, as far as schemas are concerned.
 
-    Pulsar 4.0.7 always answers the first three; the legacy strategy is left out when not set.
+    Pulsar 4.0.7 always answers the first three; the others are left out when not set.
     """
 
     schema_compatibility_strategy: SchemaCompatibilityStrategy | None = None
     is_allow_auto_update_schema: bool | None = None
     schema_validation_enforced: bool
     schema_auto_update_compatibility_strategy: SchemaAutoUpdateCompatibilityStrategy | None = None
+    retention_policies: RetentionBody | None = None
 
 
 class CompatibilityResponse(_Body):
@@ -139,13 +148,15 @@ def read_deleted_version(answer: Answer) -> int:
         raise unexpected_body(answer, f"a schema version ({_first(cause)})") from cause
 
 
-def read_namespace(answer: Answer) -> NamespacePolicies:
-    """A namespace's schema policies."""
+def read_namespace(answer: Answer) -> tuple[NamespacePolicies, Retention | None]:
+    """A namespace's schema policies, and its retention if it sets one."""
     try:
         body = NamespaceBody.model_validate_json(answer.body)
     except ValidationError as cause:
         raise unexpected_body(answer, f"a namespace's policies ({_first(cause)})") from cause
-    return NamespacePolicies(**dict(body))
+    policies = dict(body)
+    found = policies.pop("retention_policies")
+    return NamespacePolicies(**policies), Retention(**dict(found)) if found else None
 
 
 def read_names(answer: Answer) -> list[str]:

@@ -39,6 +39,9 @@ def get_runtime_configuration(call: Call) -> Response:
         "systemTopicSchemaCompatibilityStrategy": (
             broker.system_topic_schema_compatibility_strategy.value
         ),
+        # There are no messages, so that none is retained: Pulsar's defaults.
+        "defaultRetentionTimeInMinutes": "0",
+        "defaultRetentionSizeInMB": "0",
     }
     return responses.value(values | _since_4_2(call, broker))
 

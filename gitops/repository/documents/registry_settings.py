@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, ClassVar, TypedDict
 
 from pydantic import AfterValidator, Field
@@ -95,9 +96,11 @@ class RegistryDocument(Document):
 
     def common(self) -> CommonSettings:
         """What every kind has, as arguments of its RegistryConfig."""
+        broker = self.broker_defaults.model(self.broker, self._sources())
+        may_retain = self._unsaid is SettingSource.ASSUMED
         return CommonSettings(
             kind=self.kind,
-            broker=self.broker_defaults.model(self.broker, self._sources()),
+            broker=replace(broker, default_retention=None) if may_retain else broker,
             namespaces={
                 NamespaceName.parse(name): each.policies() for name, each in self.namespaces.items()
             },

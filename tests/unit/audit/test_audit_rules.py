@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.model.findings import Finding, Severity
-from gitops.model.policy import BrokerSettings, NamespacePolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, Retention, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from tests.support.audits import audit_of, pair, record
@@ -277,3 +277,73 @@ def test_a_legacy_strategy_that_does_not_count() -> None:
     alone = NamespacePolicies(schema_auto_update_compatibility_strategy=older)
     for policies in (same, alone):
         assert not of_rule(audit_of({"a": (TEXT,)}, policies=policies).findings, "AUDIT-H007")
+
+
+FOREVER = Retention(minutes=-1, megabytes=-1)
+
+
+@pytest.mark.rule("AUDIT-H009")
+def test_messages_that_are_retained_where_any_schema_may_follow() -> None:
+    week = Retention(minutes=7 * 24 * 60, megabytes=512)
+    report = audit_of({"a": (TEXT,)}, policies=LOOSE, retention=week)
+    (found,) = of_rule(report.findings, "AUDIT-H009")
+
+    assert found.severity is Severity.WARNING
+    assert found.subject == "shop/orders"
+    assert found.message.startswith(
+        "retention of 7 days or 512 MB (namespace): ALWAYS_COMPATIBLE is in force where messages"
+    )
+    assert not of_rule(audit_of({"a": (TEXT,)}, policies=LOOSE).findings, "AUDIT-H009")
+    strict = audit_of({"a": (TEXT,)}, policies=BACKWARD, retention=FOREVER)
+    assert not of_rule(strict.findings, "AUDIT-H009")
+    assert not of_rule(
+        audit_of({"a": ()}, policies=LOOSE, retention=FOREVER).findings, "AUDIT-H009"
+    )
+
+
+@pytest.mark.rule("AUDIT-H009")
+@pytest.mark.parametrize(
+    ("minutes", "megabytes", "label"),
+    [
+        (-1, -1, "retention without limit"),
+        (90, -1, "retention of 90 minutes"),
+        (60, -1, "retention of 1 hour"),
+        (-1, 5, "retention of 5 MB"),
+        (0, 0, None),
+        (0, 5, None),  # broker.conf may have it, and nothing stays
+        (5, 0, None),
+    ],
+)
+def test_a_retention_of_the_broker(minutes: int, megabytes: int, label: str | None) -> None:
+    broker = BrokerSettings(default_retention=Retention(minutes=minutes, megabytes=megabytes))
+    report = audit_of({"a": (TEXT,)}, policies=LOOSE, broker=broker)
+
+    labels = [one.message.partition(":")[0] for one in of_rule(report.findings, "AUDIT-H009")]
+    assert labels == ([f"{label} (broker)"] if label else [])
+    own = audit_of({"a": (TEXT,)}, policies=LOOSE, broker=broker, retention=Retention())
+    assert not of_rule(own.findings, "AUDIT-H009")
+
+
+@pytest.mark.rule("AUDIT-H009")
+def test_a_retention_that_nobody_could_read_is_a_note() -> None:
+    unknown = BrokerSettings(default_retention=None)
+    report = audit_of({"a": (TEXT,)}, policies=LOOSE, broker=unknown)
+    (found,) = of_rule(report.findings, "AUDIT-H009")
+
+    assert found.severity is Severity.INFO
+    assert found.message.endswith("whether messages are retained is not known")
+    known = audit_of({"a": (TEXT,)}, policies=LOOSE, broker=unknown, retention=Retention())
+    assert not of_rule(known.findings, "AUDIT-H009")
+    assert not of_rule(audit_of({"a": (TEXT,)}, broker=unknown).findings, "AUDIT-H009")
+
+
+@pytest.mark.rule("AUDIT-H009")
+def test_a_topic_alone_may_be_loose_and_one_without_storage_retains_nothing() -> None:
+    loose = TopicPolicies(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+    found = audit_of({"a": (TEXT,)}, retention=FOREVER, topic_policies=loose).findings
+    assert of_rule(found, "AUDIT-H009")
+
+    volatile = audit_of(
+        {"a": (TEXT,)}, retention=FOREVER, topic_policies=loose, domain="non-persistent"
+    )
+    assert not of_rule(volatile.findings, "AUDIT-H009")

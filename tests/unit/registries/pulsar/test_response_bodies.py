@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
     NamespacePolicies,
+    Retention,
     SchemaAutoUpdateCompatibilityStrategy,
     SchemaCompatibilityStrategy,
 )
@@ -132,13 +133,20 @@ def test_a_namespace() -> None:
         "schema_validation_enforced": True,
         "schema_auto_update_compatibility_strategy": "AutoUpdateDisabled",
     }
-    assert response_bodies.read_namespace(answer(body)) == NamespacePolicies(
+    policies = NamespacePolicies(
         schema_compatibility_strategy=SchemaCompatibilityStrategy.FULL_TRANSITIVE,
         is_allow_auto_update_schema=False,
         schema_validation_enforced=True,
         schema_auto_update_compatibility_strategy=(
             SchemaAutoUpdateCompatibilityStrategy.AUTO_UPDATE_DISABLED
         ),
+    )
+    assert response_bodies.read_namespace(answer(body)) == (policies, None)
+
+    retention = {"retentionTimeInMinutes": 5, "retentionSizeInMB": -1}
+    assert response_bodies.read_namespace(answer({**body, "retention_policies": retention})) == (
+        policies,
+        Retention(minutes=5, megabytes=-1),
     )
 
 

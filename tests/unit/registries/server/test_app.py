@@ -384,6 +384,8 @@ def test_the_runtime_configuration_is_text_and_has_what_the_line_knows(tmp_path:
         "isAllowAutoUpdateSchemaEnabled": "true",
         "isSchemaValidationEnforced": "false",
         "systemTopicSchemaCompatibilityStrategy": "ALWAYS_COMPATIBLE",
+        "defaultRetentionTimeInMinutes": "0",
+        "defaultRetentionSizeInMB": "0",
     }
     assert new["isSchemaValidationEnforced"] == "true"
     assert new["schemaJsonAllowLegacyJacksonFormat"] == "true"
