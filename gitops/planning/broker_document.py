@@ -18,7 +18,7 @@ def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
     return {
         **broker_values(broker),
         **{key: names for key, names in _lists(broker).items() if names},
-        "sources": {camel_case(name): broker.source(name).value for name in SETTINGS},
+        "sources": _sources(broker),
         "limits": list(broker.limits),
     }
 
@@ -26,27 +26,31 @@ def broker_document(broker: BrokerSettings) -> dict[str, Any] | None:
 def changed_settings(before: object, now: BrokerSettings) -> list[str]:
     """What of a reviewed plan's broker is another now; `before` is None for one without settings.
 
-    Where a value is from does not count, only the value. Auto-update is not compared where this
-    role cannot learn it: it decides nothing about what an administrator registers (Pulsar 4.0.7).
+    Where a value is from does not count, only the value. What decides nothing about what an
+    administrator registers (Pulsar 4.0.7) is not compared where one of both roles cannot learn it.
     """
     reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
     reviewed = {_OTHERS: [], _UNCHECKED: [], **reviewed}
-    assumed = assumed_keys(now)
-    current = {**_lists(now), **broker_values(now)}
+    hidden_then, hidden_now = _hidden(reviewed.get("sources", {})), _hidden(_sources(now))
     return [
-        f"{key} was {_shown(reviewed[key])} and is {_shown(value)}"
-        + (" (assumed: this role cannot learn it)" if key in assumed else "")
-        for key, value in current.items()
+        f"{key} was {_shown(reviewed[key], is_hidden=key in hidden_then)} "
+        f"and is {_shown(value, is_hidden=key in hidden_now)}"
+        for key, value in {**_lists(now), **broker_values(now)}.items()
         if key in reviewed and reviewed[key] != value
-        if not (key == _AUTO_UPDATE and key in assumed)
+        if not (key in _OF_CLIENTS and key in hidden_then | hidden_now)
     ]
 
 
-def assumed_keys(broker: BrokerSettings) -> frozenset[str]:
-    """The settings, as broker.conf names them, that could not be learned."""
-    return frozenset(
-        camel_case(name) for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED
-    )
+def _hidden(sources: Mapping[str, str]) -> frozenset[str]:
+    """The settings that could not be learned, by the source of each."""
+    keys = {key for key, source in sources.items() if source == SettingSource.ASSUMED.value}
+    if sources.get(_AUTO_UPDATE) in _NOT_FROM_CONFIGURATION:
+        keys.add(_UNCHECKED)  # nothing but the configuration shows checkers
+    return frozenset(keys)
+
+
+def _sources(broker: BrokerSettings) -> dict[str, str]:
+    return {camel_case(name): broker.source(name).value for name in SETTINGS}
 
 
 def _lists(broker: BrokerSettings) -> dict[str, list[str]]:
@@ -83,9 +87,18 @@ def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
 _OTHERS: Final = "otherReleases"
 _UNCHECKED: Final = "typesWithoutChecker"
 _AUTO_UPDATE: Final = "isAllowAutoUpdateSchemaEnabled"
+_OF_CLIENTS: Final = (_AUTO_UPDATE, "systemTopicSchemaCompatibilityStrategy")
+"""What decides only about what clients register."""
+_NOT_FROM_CONFIGURATION: Final = (SettingSource.ASSUMED.value, SettingSource.GIVEN.value)
+ASSUMED: Final = " (assumed: the role could not learn it)"
+"""Behind a value of a broker's setting that is only assumed."""
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, *, is_hidden: bool) -> str:
+    return f"{_text(value)}{ASSUMED if is_hidden else ''}"
+
+
+def _text(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,7 +11,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import SettingSource
 from gitops.model.state import Scope
-from gitops.planning.broker_document import changed_settings
+from gitops.planning.broker_document import ASSUMED, changed_settings
 from gitops.planning.plan_document import Document, action_document, canonical, digest
 
 REPLAN: Final = "make a new plan and have it reviewed"
@@ -76,7 +76,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
     if changed := changed_settings(document.get("broker"), now.broker):
         raise StalePlanError(
             f"the broker has changed since the plan was made: {'; '.join(changed)}",
-            hint=_LEARN if any(_ASSUMED in each for each in changed) else REPLAN,
+            hint=_LEARN if any(ASSUMED in each for each in changed) else REPLAN,
         )
     observed, expected = document["observed"], document["expected"]
     if set(observed) != set(now.observed):
@@ -126,8 +126,7 @@ def subject_list(names: list[str]) -> str:
 _NO_EFFECT: Final = ("before", "direction", "waiver")
 _SHARE: Final = "PLAN-R004"
 _SHOWN: Final = 3
-_ASSUMED: Final = "(assumed"
 _LEARN: Final = (
-    "apply with a role that may read the broker's configuration, or set `brokerDefaults` in "
-    f"gitops.yaml; else {REPLAN}"
+    "plan and apply with roles that may read the broker's configuration, or set `brokerDefaults` "
+    f"in gitops.yaml to what it has; then {REPLAN}"
 )

@@ -30,6 +30,8 @@ from gitops.model.policy import SettingSource, TopicPolicies, camel_case
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.planning.plan import make_plan
+from gitops.planning.plan_document import to_document
+from gitops.planning.reviewed_plan import resume
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.reports.broker_wording import broker_lines
@@ -267,6 +269,15 @@ def test_verdicts_are_the_brokers(asked: Asked) -> None:
     assert [accepted(one) for one in plans] == [verdicts, verdicts]
     assert accepted(assumed) != verdicts  # by Pulsar's defaults
     assert "FULL (assumed)" in broker_lines(assumed.broker)[0]
+
+
+def test_a_plan_of_one_role_is_applied_by_the_other(asked: Asked) -> None:
+    """Auto-update differs from Pulsar's default here, and only the superuser can learn it."""
+    plans = [replace(planned(each), registry="one") for each in (asked.superuser, asked.owner)]
+    assert [one.broker.is_allow_auto_update_schema_enabled for one in plans] == [False, True]
+
+    for reviewed, now in (plans, reversed(plans)):
+        assert resume(to_document(reviewed), now).done == 0
 
 
 def test_an_audit_finds_the_same_without_the_right_to_read_the_configuration(

@@ -13,7 +13,7 @@ from gitops.model.broker_settings import (
     with_known,
 )
 from gitops.model.errors import StalePlanError
-from gitops.model.policy import BrokerSettings, SettingRemark, SettingSource
+from gitops.model.policy import BrokerSettings, SettingRemark, SettingSource, camel_case
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.planning.plan import make_plan
@@ -30,7 +30,7 @@ GIVEN = replace(
 def learned(release: str = "4.0.7") -> BrokerSettings:
     """What a cluster with Pulsar's own settings tells."""
     values: dict[str, SettingValue] = {"release": release}
-    values["is_schema_validation_enforced"] = False
+    values |= {"is_schema_validation_enforced": False, "is_allow_auto_update_schema_enabled": True}
     doubt = SettingRemark(key="release", message="the brokers differ")
     return with_known(GIVEN, known_settings(values, SettingSource.LEARNED, doubts=[doubt]))
 
@@ -102,33 +102,59 @@ def test_what_could_not_be_asked_is_not_in_the_digest() -> None:
     assert to_document(make_plan(silent))["digest"] == document["digest"]
 
 
-def less_privileged(**values: SettingValue) -> BrokerSettings:
+SYSTEM = "system_topic_schema_compatibility_strategy"
+
+
+def learned_by_superuser(**values: SettingValue) -> BrokerSettings:
     """What a superuser learned of auto-update and of these, and nobody else can."""
     known = {"is_allow_auto_update_schema_enabled": False, **values}
     told: dict[str, SettingValue] = {"release": "4.0.7", **known}
     return with_known(assumed_settings(), known_settings(told, SettingSource.LEARNED))
 
 
-def test_auto_update_is_not_compared_where_the_role_cannot_learn_it() -> None:
-    document = to_document(make_plan(replace(EMPTY, broker=less_privileged())))
-    only_release = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
-    assumed = with_known(assumed_settings(), only_release)
-    seen = replace(assumed, sources=less_privileged().sources)
+ONLY_RELEASE = with_known(
+    assumed_settings(), known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
+)
+"""What a role without the right to read the configuration knows."""
 
-    assert not resume(document, make_plan(replace(EMPTY, broker=assumed))).done
-    with pytest.raises(StalePlanError, match="isAllowAutoUpdateSchemaEnabled was false and is"):
+
+@pytest.mark.parametrize("name", ["is_allow_auto_update_schema_enabled", SYSTEM])
+def test_what_is_about_clients_is_not_compared_where_one_role_cannot_learn_it(name: str) -> None:
+    other: SettingValue = False if name != SYSTEM else Strategy.FULL
+    told: dict[str, SettingValue] = {"release": "4.0.7", name: other}
+    superuser = with_known(assumed_settings(), known_settings(told, SettingSource.LEARNED))
+    seen = replace(ONLY_RELEASE, sources=superuser.sources)
+
+    for before, after in ((superuser, ONLY_RELEASE), (ONLY_RELEASE, superuser)):
+        document = to_document(make_plan(replace(EMPTY, broker=before)))
+        assert not resume(document, make_plan(replace(EMPTY, broker=after))).done
+    document = to_document(make_plan(replace(EMPTY, broker=superuser)))
+    with pytest.raises(StalePlanError, match=f"{camel_case(name)} was .* and is"):
         resume(document, make_plan(replace(EMPTY, broker=seen)))
 
 
-def test_another_setting_that_the_role_cannot_learn_has_a_next_step() -> None:
-    broker = less_privileged(schema_compatibility_strategy=Strategy.BACKWARD)
-    document = to_document(make_plan(replace(EMPTY, broker=broker)))
-    only_release = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
-    assumed = with_known(assumed_settings(), only_release)
+def test_another_setting_that_a_role_cannot_learn_has_a_next_step() -> None:
+    superuser = learned_by_superuser(schema_compatibility_strategy=Strategy.BACKWARD)
+    for before, after, said in (
+        (superuser, ONLY_RELEASE, r"was BACKWARD and is FULL \(assumed: the role could not"),
+        (ONLY_RELEASE, superuser, r"was FULL \(assumed: the role could not .* and is BACKWARD"),
+    ):
+        document = to_document(make_plan(replace(EMPTY, broker=before)))
+        with pytest.raises(StalePlanError, match=said) as stale:
+            resume(document, make_plan(replace(EMPTY, broker=after)))
+        assert "plan and apply with roles that may read" in stale.value.hint
+        assert "`brokerDefaults`" in stale.value.hint
 
-    with pytest.raises(StalePlanError, match=r"is FULL \(assumed: this role") as stale:
-        resume(document, make_plan(replace(EMPTY, broker=assumed)))
-    assert "`brokerDefaults`" in stale.value.hint
+
+def test_checkers_that_a_role_cannot_learn_have_a_next_step() -> None:
+    """Where auto-update is from gitops.yaml too: that names no checkers."""
+    superuser = replace(learned_by_superuser(), types_without_checker=(SchemaType.AVRO,))
+    given = {"is_allow_auto_update_schema_enabled": SettingSource.GIVEN}
+    for other in (ONLY_RELEASE, replace(ONLY_RELEASE, sources={**ONLY_RELEASE.sources, **given})):
+        document = to_document(make_plan(replace(EMPTY, broker=superuser)))
+        with pytest.raises(StalePlanError, match=r"was AVRO and is none \(assumed") as stale:
+            resume(document, make_plan(replace(EMPTY, broker=other)))
+        assert "plan and apply with roles that may read" in stale.value.hint
 
 
 def test_a_checker_that_was_left_out_since_makes_a_plan_stale() -> None:
