@@ -131,3 +131,39 @@ def test_a_plan_says_which_brokers_of_a_rolling_upgrade_answer_otherwise(
     said = " ".join(found.out.split())
     assert "of 4.2.4, and such a broker refuses this schema, which one of 4.0.7 accepts" in said
     assert "brokers have different releases, 4.0.7, 4.2.4" in " ".join(connected.out.split())
+    offer = ("shop/orders/status", str(repository / FOLDER / "order.avsc"), "--type", "AVRO")
+    offered = run("connect", "producer", *offer, "--repo", repository)
+    assert offered.code == 0, offered.err
+    assert "of 4.2.4, and such a broker refuses a producer with" in " ".join(offered.out.split())
+    ordered = run("rollout", "--repo", repository)
+    assert "of 4.2.4, and by those the steps are others" in " ".join(ordered.out.split())
+
+
+def test_an_audit_goes_on_past_a_topic_that_the_broker_fails_on(httpserver: HTTPServer) -> None:
+    topics = [f"persistent://shop/orders/{name}" for name in ("broken", "status")]
+    failure = Response('{"reason": "no ledger"}', status=500)
+    schema = {"version": 0, "type": "STRING", "timestamp": 0, "data": "", "properties": {}}
+    answers = {
+        r"/brokers/version$": Response("4.0.7"),
+        r"/schemas/shop/orders/broken/": failure,
+        r"/persistent/shop/orders$": Response(json.dumps(topics)),
+        **{path: Response(body) for path, body in EMPTY.items()},
+        r"/schemas/.*/schemas$": Response(json.dumps({"getSchemaResponses": [schema]})),
+    }
+
+    def answer(request: Request) -> Response:
+        found = [each for path, each in answers.items() if re.search(path, request.path)]
+        return found[0] if found else Response('{"reason": "no"}', status=404)
+
+    httpserver.expect_request(re.compile("/admin/v2/.*")).respond_with_handler(answer)
+
+    found = run("audit", "--url", httpserver.url_for("").rstrip("/"), "--format", "json")
+    document = json.loads(found.out)
+
+    assert found.code == 1, found.err
+    failed = [one for one in document["findings"] if one["rule"] == "AUDIT-H008"]
+    assert [one["subject"] for one in failed] == ["shop/orders/broken"]
+    assert "no ledger" in failed[0]["message"]
+    assert document["counts"] == {
+        "namespaces": 1, "topics": 1, "versions": 1, "topicsThatLoseSomething": 0
+    }  # fmt: skip
