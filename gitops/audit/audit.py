@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from gitops.audit.cause import Cause, CauseGroups, assumed_values
 from gitops.audit.downgrade import downgrade_cause
@@ -17,11 +18,16 @@ from gitops.audit.upgrade import upgrade_causes
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, Difference, TopicDifferences
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.rules import apply_severities
 from gitops.model.state import NamespaceState, TopicState
 from gitops.schemas.payload import PayloadError, stored_history
+
+_AS_IN_TABLE: Final[Mapping[str, Severity]] = {}
+"""No rule has another severity than its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +77,12 @@ class Audit:
         """Something could not be read; a whole sentence."""
         self._limits.append(reason)
 
-    def report(self) -> AuditReport:
-        """What was found."""
+    def report(self, severities: Mapping[str, Severity] = _AS_IN_TABLE) -> AuditReport:
+        """What was found, and rated by the severities of its rules: what is off is no step."""
         own = self._settings
         if own.target and (one := downgrade_cause(own.registry, own.line, own.target)):
             self._groups.add([one], assumed_values(own.broker))
-        findings = self._groups.findings
+        findings = apply_severities(self._groups.findings, severities)
         changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)
         return AuditReport(
             registry=own.registry,

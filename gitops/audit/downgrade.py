@@ -8,6 +8,7 @@ from typing import Final
 from gitops.audit.cause import RELEASE, Cause
 from gitops.audit.upgrade import DOWNGRADE
 from gitops.broker.lines.line import BrokerLine
+from gitops.model.audit import ITEM
 from gitops.model.rules import make_finding
 from gitops.schemas.avro.parser import AVRO_1_12
 from gitops.schemas.json.compatibility import JacksonForm
@@ -17,7 +18,8 @@ from gitops.schemas.rules import SchemaRules
 def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> Cause | None:
     """Kinds of definitions that only the target line accepts, if there are any.
 
-    Registered, they stop the way back. An older line has some as well.
+    Registered, they stop the way back. An older line has some as well, so that the words are the
+    same for a downgrade.
     """
     kinds = [
         kind
@@ -27,13 +29,14 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
     ]
     if not kinds:
         return None
-    message = f"only {target.name} accepts these kinds of definitions; {'; '.join(kinds)}"
+    listed = "; ".join(f"{ITEM}{kind}" for kind in kinds)
+    message = f"only {target.name} accepts these kinds of definitions; {listed}"
     found = make_finding(
         DOWNGRADE,
         message,
         subject=registry,
-        hint=f"register none of these until no broker of {present.name} is left: after a "
-        "downgrade their topics stop working",
+        hint=f"register none of these while there are brokers of {present.name}, or may be again: "
+        f"on {present.name} their topics do not work",
     )
     return Cause(message=message, finding=found, rests_on=(RELEASE,))
 

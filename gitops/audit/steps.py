@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from gitops.audit.upgrade import DOWNGRADE, INVALID, NOT_AVRO, OTHERWISE
 from gitops.broker.lines.line import BrokerLine
@@ -17,10 +18,9 @@ def upgrade_steps(
     subjects: dict[str, set[str]] = {}
     for one in findings:
         subjects.setdefault(one.rule, set()).update(member.subject for member in one.members)
-    stored = subjects.get(INVALID, set()) | subjects.get(NOT_AVRO, set())
-    if stored:
+    if stored := _named(subjects, INVALID, NOT_AVRO):
         yield (
-            f"on {present.name}, before the first broker of {target.name}, {_for(len(stored))}: "
+            f"on {present.name}, before the first broker of {target.name}, for {stored}: "
             "let consumers read the backlog, delete the topic's schema (a version on top does not "
             "help), register what the finding names, and deploy it with producers and consumers"
         )
@@ -29,14 +29,24 @@ def upgrade_steps(
             "where JSON stays in Jackson's form: schemaJsonAllowLegacyJacksonFormat=true in the "
             f"broker.conf of every broker of {target.name}"
         )
-    if OTHERWISE in subjects:
+    if refused := _named(subjects, OTHERWISE):
         yield (
-            f"before the first broker of {target.name}, {_for(len(subjects[OTHERWISE]))} with "
-            f"{OTHERWISE}: register a definition that {present.name} and {target.name} both accept"
+            f"before the first broker of {target.name}, for {refused}: register a definition that "
+            f"{present.name} and {target.name} both accept"
         )
     if DOWNGRADE in subjects:
         yield f"until no broker of {present.name} is left: register nothing that {DOWNGRADE} lists"
 
 
-def _for(topics: int) -> str:
-    return "for 1 topic" if topics == 1 else f"for each of {topics:,} topics"
+def _named(subjects: Mapping[str, set[str]], *rules: str) -> str:
+    """The topics of these rules: few by name; of many some, how many, and where all are."""
+    found = [rule for rule in rules if rule in subjects]
+    topics = sorted({topic for rule in found for topic in subjects[rule]})
+    named, left, place = ", ".join(topics[:_NAMED]), len(topics) - _NAMED, " and ".join(found)
+    if left <= 0:
+        return f"{named} ({place})" if topics else ""
+    return f"each of {len(topics):,} topics ({named} and {left:,} more: all are under {place})"
+
+
+_NAMED: Final = 3
+"""So many topics are named in a step."""

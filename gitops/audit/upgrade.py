@@ -144,7 +144,7 @@ def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference])
             ACCEPTED,
             f"{message}; today: {gained[0].before.reason}",
             subject=str(topic.name),
-            hint=f"after a downgrade {old} refuses it again",
+            hint=f"brokers of {old} still refuse it, also if they come back",
         ),
         rests_on=topic.rests_on(*_ANSWERS),
     )

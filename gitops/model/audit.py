@@ -25,6 +25,9 @@ class Operation(Enum):
 ASSUMED: Final = "; assumed: "
 """Behind the message of a finding: the broker's settings on which it rests and nobody knows."""
 
+ITEM: Final = "• "
+"""Before each item of a list in the message of a finding."""
+
 Asked = tuple[Operation, int | None]
 """An operation, and the version that is sent or read; None for a new compatible schema."""
 

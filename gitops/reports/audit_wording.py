@@ -17,13 +17,17 @@ Versions, a strategy, or how long messages stay.
 """
 
 
+_OF_UPGRADE: Final = "AUDIT-U"
+
+
 def verdict_text(report: AuditReport) -> str:
     """The sign and one sentence."""
     counts = report.counts
     if counts.changed:
         verb = "loses" if counts.changed == 1 else "lose"
         of_all = f"{counts.changed:,} of {count(counts.topics, 'topic')}"
-        return f"✗ {of_all} {verb} something on {report.target}{_unread(report)}"
+        lost = f"{of_all} {verb} something on {report.target}"
+        return f"✗ {lost}{_other_errors(report)}{_unread(report)}"
     counted = severity_counts(report.findings)
     ready = f"{report.target} refuses nothing that {report.line} accepts" if report.target else ""
     worst = max((one.severity for one in report.findings), default=Severity.OFF)
@@ -33,18 +37,22 @@ def verdict_text(report: AuditReport) -> str:
     return f"{'⚠' if doubtful else '✓'} {ready or counted or 'no findings'}{_unread(report)}"
 
 
+def _other_errors(report: AuditReport) -> str:
+    """Errors that are there without any upgrade."""
+    others = [one for one in report.findings if not one.rule.startswith(_OF_UPGRADE)]
+    errors = sum(one.severity is Severity.ERROR for one in others)
+    return f"; {count(errors, 'other error')}" if errors else ""
+
+
 def _unread(report: AuditReport) -> str:
     return "; not all could be read" if report.limits else ""
 
 
 def scope_text(report: AuditReport) -> str:
-    """`production · http://… · 4.0 as if 5.0 · 214 topics, …`."""
+    """`production · http://… · Pulsar 4.0 → 5.0 · history under FULL · 214 topics, …`."""
     counts = report.counts
-    line = f"Pulsar {report.line}"
-    if report.target:
-        line += f" as if {report.target}"
-    if report.strategy:
-        line += f" as if {report.strategy}"
+    line = f"Pulsar {report.line}" + (f" → {report.target}" if report.target else "")
+    strategy = [f"history under {report.strategy}"] if report.strategy else []
     size = ", ".join(
         count(number, noun)
         for number, noun in (
@@ -54,7 +62,7 @@ def scope_text(report: AuditReport) -> str:
         )
     )
     address = [] if report.address == report.registry else [report.address]
-    return " · ".join([report.registry, *address, line, size])
+    return " · ".join([report.registry, *address, line, *strategy, size])
 
 
 def decided_by(report: AuditReport) -> tuple[str, ...]:

@@ -325,11 +325,16 @@ class MatchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResult(ReviewResult):
-    """What an audit of a registry found, in so many seconds; `command` finds it again."""
+    """What an audit of a registry found, in so many seconds; `command` finds it again.
+
+    `made` is in UTC, and `commit` describes that of the repository, if there is one.
+    """
 
     audit: AuditReport
     command: str
     seconds: float
+    made: datetime.datetime | None = None
+    commit: Callable[[], str | None] = lambda: None
 
     @property
     def report(self) -> CheckReport:

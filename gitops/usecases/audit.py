@@ -69,9 +69,9 @@ def audit(
         if part.last:
             found.end(its)
             its = None
-    report = found.report()
+    report = found.report(request.severities)
     doubts = (*conflict_findings(report.broker), *doubt_findings(report.broker))
-    findings = apply_severities((*report.findings, *doubts), request.severities)
+    findings = (*report.findings, *apply_severities(doubts, request.severities))
     return replace(report, findings=findings, unlisted=request.unlisted)
 
 

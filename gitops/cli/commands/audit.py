@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shlex
 import time
 from collections.abc import Iterator
@@ -14,7 +15,13 @@ import typer
 
 from gitops.cli import completion, options
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.session import open_registry, open_repository, open_snapshot
+from gitops.cli.session import (
+    has_repository,
+    open_registry,
+    open_repository,
+    open_snapshot,
+    repository_root,
+)
 from gitops.model.errors import UsageError
 from gitops.ports import Registry
 from gitops.reports import results
@@ -103,7 +110,11 @@ def audit(
     with _open(asked, source, repo, output) as (live, request), bar as progress:
         report = run_audit(live, request, progress)
     result = results.AuditResult(
-        audit=report, command=_command_line(context), seconds=time.monotonic() - started
+        audit=report,
+        command=_command_line(context),
+        seconds=time.monotonic() - started,
+        made=datetime.datetime.now(datetime.UTC),
+        commit=lambda: None if url else _commit(repo),
     )
     display = Display(output_format=output_format, output=output, no_color=no_color)
     print_result(result, display)
@@ -145,6 +156,13 @@ def _open(
         is_cluster = config.local_path is None
         unlisted = f"{_UNLISTED}, unless this repository names them" if is_cluster else ""
         yield live, replace(asked, topics=known.topics, unlisted=unlisted)
+
+
+def _commit(repo: Path) -> str | None:
+    """The commit of the repository that was read, if there is one."""
+    from gitops.git.references import describe
+
+    return describe(repository_root(repo)) if has_repository(repo) else None
 
 
 def _command_line(context: typer.Context) -> str:

@@ -21,7 +21,7 @@ AUDIT_RULES: Final = (
     ),
     info(
         "AUDIT-U005",
-        "new kinds of definitions prevent a downgrade",
+        "only the target line accepts some kinds of definitions",
         "audit.downgrade.downgrade_cause",
     ),
     warning(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
+import gitops
+from gitops.model.audit import ITEM
 from gitops.model.findings import Finding, Severity
 from gitops.reports.audit_wording import (
     cause_clauses,
@@ -34,7 +37,7 @@ def audit_html(result: AuditResult) -> str:
         f"<header>\n<h1>{text(said)}</h1>\n",
         *(
             f'<p class="soft">{text(one)}</p>\n'
-            for one in (scope_text(report), *decided_by(report))
+            for one in (scope_text(report), *decided_by(report), _made(result))
         ),
         "</header>\n<main>\n",
         _overview(report.findings),
@@ -46,11 +49,19 @@ def audit_html(result: AuditResult) -> str:
     return page(f"Audit: {said}", "".join(parts))
 
 
+def _made(result: AuditResult) -> str:
+    """When and of which files, by which release of this program."""
+    made = result.made.strftime("%Y-%m-%d %H:%M UTC") if result.made else ""
+    found = result.commit()
+    commit = f"commit {found}" if found else ""
+    return " · ".join(filter(None, [made, commit, f"pulsar-gitops {gitops.__version__}"]))
+
+
 def _overview(findings: tuple[Finding, ...]) -> str:
     rows = [
         (
             _sign(one),
-            f'<a href="#cause-{number}">{text(cause_clauses(one)[0])}</a>',
+            f'<a href="#cause-{number}">{_inline(cause_clauses(one)[0])}</a>',
             text(subject_count(one)),
         )
         for number, one in enumerate(findings, 1)
@@ -59,7 +70,7 @@ def _overview(findings: tuple[Finding, ...]) -> str:
 
 
 def _steps(steps: Sequence[str]) -> str:
-    items = "".join(f"<li>{text(one)}</li>\n" for one in steps)
+    items = "".join(f"<li>{_inline(one)}</li>\n" for one in steps)
     return f"<ol>\n{items}</ol>\n" if items else ""
 
 
@@ -67,13 +78,32 @@ def _card(finding: Finding, anchor: str) -> str:
     cause, *effects = cause_clauses(finding)
     hints = clauses(finding.hint) if finding.hint else []
     said = [] if finding.variants else [f"<p>{code(member_text(finding))}</p>\n"]
-    said += [f"<p>{text(each)}</p>\n" for each in effects]
-    said += [f"<p><em>→ {text(each)}</em></p>\n" for each in hints]
-    head = f'<div class="head"><h2>{_sign(finding)} {text(cause)}</h2>'
+    said += _effects(effects)
+    said += [f"<p><em>→ {_inline(each)}</em></p>\n" for each in hints]
+    head = f'<div class="head"><h2>{_sign(finding)} {_inline(cause)}</h2>'
     return (
         f'<section class="card" id="{anchor}">{head}{code(finding.rule)}</div>\n'
         f"{''.join(said)}{_members(finding)}</section>\n"
     )
+
+
+def _effects(effects: Sequence[str]) -> Iterator[str]:
+    """Paragraphs, and lists of what are items."""
+    for is_item, group in groupby(effects, lambda each: each.startswith(ITEM)):
+        shown = [_inline(each.removeprefix(ITEM)) for each in group]
+        if is_item:
+            items = "".join(f"<li>{each}</li>\n" for each in shown)
+            yield f"<ul>\n{items}</ul>\n"
+        else:
+            yield from (f"<p>{each}</p>\n" for each in shown)
+
+
+def _inline(content: str) -> str:
+    """A sentence; what stands in backticks is code."""
+    parts = content.split("`")
+    if len(parts) % 2 == 0:
+        return text(content)
+    return "".join(code(each) if at % 2 else text(each) for at, each in enumerate(parts))
 
 
 def _members(finding: Finding) -> str:
@@ -85,7 +115,7 @@ def _members(finding: Finding) -> str:
         f"<li>{code(member_text(one, finding.message))}</li>\n" for one in members[:_SHOWN]
     )
     left = len(members) - _SHOWN
-    more = f"<li>… {left:,} more</li>\n" if left > 0 else ""
+    more = f"<li>… {left:,} more; {code('--format json')} has all</li>\n" if left > 0 else ""
     is_open = " open" if len(members) <= _OPEN else ""
     head = f"<details{is_open}><summary>{text(subject_count(finding))}</summary>"
     return f"{head}\n<ul>\n{items}{more}</ul>\n</details>\n"

@@ -58,7 +58,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
 
 def _row(finding: Finding) -> str:
     icon = ICONS.get(finding.severity, "")
-    cause = "<br>".join(prose(each) for each in cause_clauses(finding))
+    cause = "<br>".join(map(message, cause_clauses(finding)))
     return f"| {icon} | {code(finding.rule)} | {code(_affected(finding))} | {cause} |\n"
 
 
@@ -75,7 +75,7 @@ def _fold(finding: Finding) -> str:
     members = finding.members if finding.variants else ()
     lines = [f"- {code(member_text(one, finding.message))}\n" for one in members[:_SHOWN]]
     left = len(members) - _SHOWN
-    more = f"- … {left:,} more\n" if left > 0 else ""
+    more = f"- … {left:,} more; `--format json` has all\n" if left > 0 else ""
     listed = f"{''.join(lines)}{more}\n" if members else ""
     hints = clauses(finding.hint) if finding.hint else []
     fix = "".join(f"→ {message(each)}<br>\n" for each in hints).removesuffix("<br>\n")

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from gitops.model.audit import ITEM
 from gitops.model.findings import Finding, Severity
 from gitops.reports.audit_wording import (
     cause_clauses,
@@ -71,12 +72,18 @@ def _block(finding: Finding) -> RenderableType:
         (finding.severity.name.lower(), style),
     )
     body: list[RenderableType] = [
-        *(Text(short(each, _LONGEST)) for each in cause_clauses(finding)),
+        *(_clause(short(each, _LONGEST)) for each in cause_clauses(finding)),
         *_members(finding),
     ]
     hints = clauses(finding.hint) if finding.hint else []
     body += [_hanging("→ ", Text(short(each, _LONGEST), style="italic")) for each in hints]
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
+
+
+def _clause(text: str) -> RenderableType:
+    """A line, or an item of a list."""
+    item = text.removeprefix(ITEM)
+    return Text(text) if item == text else _hanging(f"  {ITEM}", Text(item))
 
 
 def _members(finding: Finding) -> list[RenderableType]:

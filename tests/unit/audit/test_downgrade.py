@@ -14,6 +14,7 @@ from gitops.audit.operations import differences
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import LINES, find_line, with_legacy_json
 from gitops.broker.registration import register
+from gitops.model.audit import ITEM
 from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from tests.support.audits import Definition, audited, info, pair, record
@@ -73,7 +74,7 @@ def test_each_kind_is_listed_where_only_the_target_accepts_it(
     present: BrokerLine, target: BrokerLine
 ) -> None:
     cause = downgrade_cause("live", present, target)
-    listed = set(cause.message.split("; ")[1:]) if cause else set()
+    listed = set(cause.message.split(f"; {ITEM}")[1:]) if cause else set()
 
     assert listed == {
         kind for kind, example in EXAMPLES.items() if _is_stopped(example, present, target)

@@ -21,14 +21,24 @@ def test_topics_of_all_causes_are_counted_once() -> None:
     }
     first, switch, last = audit_of(topics, target="5.0").steps
 
-    assert first.startswith("on 4.0, before the first broker of 5.0, for each of 3 topics: ")
+    named = "shop/orders/a, shop/orders/b, shop/orders/c (AUDIT-U001 and AUDIT-U002)"
+    assert first.startswith(f"on 4.0, before the first broker of 5.0, for {named}: let consumers")
     assert "schemaJsonAllowLegacyJacksonFormat=true" in switch
     assert last == "until no broker of 4.0 is left: register nothing that AUDIT-U005 lists"
 
 
+def test_of_many_topics_some_are_named_and_where_all_are() -> None:
+    (first, _) = audit_of({f"t{number}": (DASHED,) for number in range(9)}, target="5.0").steps
+
+    assert (
+        "for each of 9 topics (shop/orders/t0, shop/orders/t1, shop/orders/t2 and 6 more: all are "
+        "under AUDIT-U001): let consumers"
+    ) in first
+
+
 def test_one_topic_and_no_switch_where_it_is_on_or_no_json() -> None:
     (first, _) = audit_of({"a": (DASHED,)}, target="4.2").steps
-    assert "for 1 topic: " in first
+    assert "for shop/orders/a (AUDIT-U001): " in first
     broker = BrokerSettings(schema_json_allow_legacy_jackson_format=True)
     (only,) = audit_of({"a": (JACKSON,)}, target="4.2", broker=broker).steps
     assert "AUDIT-U005" in only
@@ -46,4 +56,4 @@ def test_a_valid_schema_that_is_refused_is_a_step_of_its_own() -> None:
     topics = {"a": (branch, pair(record()))}
     steps = audit_of(topics, present="4.2", target="4.0", policies=backward).steps
 
-    assert any("with AUDIT-U003: register a definition that 4.2 and 4.0" in one for one in steps)
+    assert any("(AUDIT-U003): register a definition that 4.2 and 4.0" in one for one in steps)

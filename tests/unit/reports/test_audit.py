@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import itertools
 import json
@@ -9,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+import gitops
 from gitops.model.audit import AuditCounts, AuditReport
 from gitops.model.broker_settings import (
     assumed_settings,
@@ -57,10 +59,19 @@ def test_the_verdict_is_first() -> None:
     assert verdict_text(replace(ill, target="")) == "✗ 1 error"
 
 
+def test_errors_that_are_there_without_an_upgrade_are_in_the_verdict() -> None:
+    ill = (*REPORT.findings, finding(Severity.ERROR), finding(Severity.WARNING))
+
+    said = verdict_text(replace(REPORT, findings=ill, limits=("shop/a: no",)))
+
+    assert said == ("✗ 2 of 3 topics lose something on 5.0; 1 other error; not all could be read")
+
+
 def test_what_was_read_is_second() -> None:
     asked = replace(REPORT, strategy="FULL")
     assert scope_text(asked) == (
-        "local · local.db · Pulsar 4.0 as if 5.0 as if FULL · 3 topics, 4 versions, 1 namespace"
+        "local · local.db · Pulsar 4.0 → 5.0 · history under FULL · 3 topics, 4 versions, "
+        "1 namespace"
     )
     assert scope_text(EMPTY).startswith("local · Pulsar 4.0 · 0 topics")
 
@@ -79,7 +90,7 @@ def test_many_topics_of_one_cause_are_counted() -> None:
     report = audit_of({f"t{n}": (DASHED,) for n in range(60)}, target="4.2")
 
     assert "… 55 more; --format json has all" in rendered("text", report)
-    assert "- … 10 more\n" in rendered("markdown", report)
+    assert "- … 10 more; `--format json` has all\n" in rendered("markdown", report)
     (cause,) = [f for f in json.loads(rendered("json", report))["findings"]
                 if f["rule"] == "AUDIT-U001"]  # fmt: skip
     assert len(cause["members"]) == 60
@@ -146,7 +157,7 @@ def test_a_thousand_topics_of_one_cause_are_one_block() -> None:
 
 
 def test_what_to_do_is_told_once_and_in_order() -> None:
-    assert "1. on 4.0, before the first broker of 5.0, for each of 2 topics: " in rendered(
+    assert "1. on 4.0, before the first broker of 5.0, for shop/orders/a, " in rendered(
         "markdown", REPORT
     )
     assert "<ol>\n<li>on 4.0, before the first broker of 5.0" in rendered("html", REPORT)
@@ -155,6 +166,27 @@ def test_what_to_do_is_told_once_and_in_order() -> None:
     assert said.index("what to do, in this order") > said.index("AUDIT-U001")
     for name in ("text", "markdown", "html"):
         assert "in this order" not in rendered(name, EMPTY)
+
+
+def test_kinds_of_definitions_are_a_list_in_every_form() -> None:
+    said = rendered("text", REPORT).splitlines()
+    assert "      • `$` in names" in said
+    assert "<br>• `$` in names<br>• " in rendered("markdown", REPORT)
+    page = rendered("html", REPORT)
+    assert "<ul>\n<li><code>$</code> in names</li>\n<li>" in page
+    assert "•" not in page
+    assert "`" not in page.partition("</style>")[2]
+
+
+def test_a_page_has_its_day_its_commit_and_the_release_of_this_program() -> None:
+    made = datetime.datetime(2026, 11, 24, 12, 30, tzinfo=datetime.UTC)
+    known = replace(result(REPORT), made=made, commit=lambda: "4f1c9e2 <main>, clean")
+
+    said = str(render("html", known).body)
+
+    program = f"pulsar-gitops {gitops.__version__}"
+    assert f"2026-11-24 12:30 UTC · commit 4f1c9e2 &lt;main&gt;, clean · {program}</p>" in said
+    assert f'<p class="soft">{program}</p>' in rendered("html", REPORT)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -168,7 +200,7 @@ def test_versions_stand_below_each_other(width: int) -> None:
 def test_one_subject_has_its_versions_beside_it() -> None:
     alone = audit_of({"b": (DASHED, DASHED)}, target="5.0")
     assert "✗ shop/orders/b  v0, v1  AUDIT-U001 error\n" in rendered("text", alone)
-    assert "| `shop/orders/b v0, v1` | 'my-co' is not a name" in rendered("markdown", alone)
+    assert "| `shop/orders/b v0, v1` | `my-co` is not a name" in rendered("markdown", alone)
 
 
 def test_namespaces_that_could_be_stricter_are_one_cause() -> None:
