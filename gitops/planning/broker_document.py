@@ -29,8 +29,8 @@ def changed_settings(before: object, now: BrokerSettings) -> list[str]:
     Where a value is from does not count, only the value. What decides nothing about what an
     administrator registers (Pulsar 4.0.7) is not compared where one of both roles cannot learn it.
     """
-    reviewed = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
-    reviewed = {_OTHERS: [], _UNCHECKED: [], **reviewed}
+    known = before if isinstance(before, Mapping) else broker_values(BrokerSettings())
+    reviewed: dict[str, Any] = {_OTHERS: [], _UNCHECKED: [], **known}
     hidden_then, hidden_now = _hidden(reviewed.get("sources", {})), _hidden(_sources(now))
     return [
         f"{key} was {_shown(reviewed[key], is_hidden=key in hidden_then)} "

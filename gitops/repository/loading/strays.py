@@ -95,10 +95,11 @@ def _use_of_definition(path: str, sources: TrackedFiles) -> str:
         return f"write definition: {name} in {manifest}, or remove it"
     if path.startswith("namespaces/"):
         return f"write a manifest {manifest} with definition: {name}, or remove it"
+    by_topic = f"a topic's manifest (definition: ../../../{path})"
     types = _types_in(path, sources)
     if types:
-        return f"name {types[0]} as a type in another definition, or remove it"
-    return "name it in a manifest, or remove it"
+        return f"name it in {by_topic}, or {types[0]} in another definition, or remove it"
+    return f"name it in {by_topic}, or remove it"
 
 
 def _types_in(path: str, sources: TrackedFiles) -> list[str]:

@@ -22,9 +22,16 @@ _RECORD = '{"type": "record", "name": "A", "namespace": "shop", "fields": []}'
         (
             "types/money.avsc",
             _RECORD,
-            "name shop.A as a type in another definition, or remove it",
+            (
+                "name it in a topic's manifest (definition: ../../../types/money.avsc), or shop.A "
+                "in another definition, or remove it"
+            ),
         ),
-        ("types/text.avsc", '"string"', "name it in a manifest, or remove it"),
+        (
+            "types/text.avsc",
+            '"string"',
+            "name it in a topic's manifest (definition: ../../../types/text.avsc), or remove it",
+        ),
         (
             f"{_ORDERS}/b.avsc",
             _RECORD,
