@@ -135,6 +135,24 @@ class ChangedExample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Distribution:
+    """How the numbers at a path are distributed: the count of each bin that has any.
+
+    `unit` is `integer` or `number`, `date` (days since 1970), `timestamp` or `local-timestamp`
+    (milliseconds since 1970), `time` (milliseconds of a day). `bins` are where each begins and its
+    count, ascending, all of one `width`, a power of two. `other` are values that are in no bin:
+    NaN, the infinities, dates that cannot be placed. `least` and `most` are None without bins.
+    """
+
+    unit: str
+    width: int | float
+    bins: tuple[tuple[int | float, int], ...]
+    least: int | float | None
+    most: int | float | None
+    other: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FieldReplay:
     """What became of the values at one path, over the rows that could be read.
 
@@ -144,7 +162,8 @@ class FieldReplay:
     default, text that is not UTF-8, a logical type that makes something else of them), `example`
     is that at the lowest place. `defaulted` are filled in from the reader's default,
     `dropped` are not taken. `nulls` are those of `read` that are null. `symbols` are the values
-    of an enum, `branches` those of a union by branch.
+    of an enum, `branches` those of a union by branch. `distributions` are those of numbers, dates
+    and times, by unit, where values are shown.
     """
 
     path: str
@@ -156,6 +175,7 @@ class FieldReplay:
     nulls: int = 0
     symbols: Mapping[str, int] = field(default_factory=dict)
     branches: Mapping[str, int] = field(default_factory=dict)
+    distributions: tuple[Distribution, ...] = ()
     example: ChangedExample | None = None
 
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from gitops.model.replay import Direction, FailureExample, ReplayFailure
+from gitops.replay.histograms import Histogram, add_histogram
 
 
 class Key(Struct, frozen=True, order=True):
@@ -66,7 +67,7 @@ class ChangedValue(NamedTuple):
 
 
 class Counts(Struct):
-    """The counts of one path; `FieldReplay` says what they mean."""
+    """The counts of one path; `FieldReplay` says what they mean. `histograms` are by unit."""
 
     read: int = 0
     promoted: int = 0
@@ -76,6 +77,7 @@ class Counts(Struct):
     nulls: int = 0
     symbols: dict[str, int] = field(default_factory=dict)
     branches: dict[str, int] = field(default_factory=dict)
+    histograms: dict[str, Histogram] = field(default_factory=dict)
     example: ChangedValue | None = None
 
 
@@ -219,6 +221,8 @@ def add_counts(into: Counts, other: Counts) -> None:
     for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
         for name, number in theirs.items():
             mine[name] = mine.get(name, 0) + number
+    for unit, histogram in other.histograms.items():
+        add_histogram(into.histograms.setdefault(unit, Histogram()), histogram)
     into.example = lower_example(into.example, other.example)
 
 
@@ -278,6 +282,7 @@ def sorted_result(result: PartResult) -> PartResult:
 def _sorted_counts(counts: Counts) -> Counts:
     counts.symbols = dict(sorted(counts.symbols.items()))
     counts.branches = dict(sorted(counts.branches.items()))
+    counts.histograms = dict(sorted(counts.histograms.items()))
     return counts
 
 

@@ -31,6 +31,15 @@ class FailureDisplay:
         self._job = job
         self._sensitive = {name: SensitiveFields.of(one) for name, one in job.replays.items()}
 
+    @property
+    def shows_values(self) -> bool:
+        """Whether values are shown at all."""
+        return self._job.show_values
+
+    def hides_value(self, topic: str, path: str) -> bool:
+        """Whether a value at a path is sensitive, or may hold something that is."""
+        return self._sensitive[topic].hides_value(path)
+
     def hides(self, topic: str, path: str) -> bool:
         """Whether the values at a path are sensitive: the symbols of an enum are values too."""
         return self._sensitive[topic].hides(path)
@@ -45,7 +54,7 @@ class FailureDisplay:
         self, topic: str, path: str, what: ValueChange
     ) -> tuple[str, str | None, str | None]:
         """Why a value is another one, the value before and after; those only if they are shown."""
-        if not self._job.show_values or self._sensitive[topic].hides_value(path):
+        if not self._job.show_values or self.hides_value(topic, path):
             return what.reason, None, None
         return what.reason, _value_text(what.before), _value_text(what.after)
 

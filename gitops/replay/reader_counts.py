@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy
+import pyarrow
 from numpy.typing import NDArray
 
 from gitops.replay.batches import MessageLocations
@@ -24,6 +25,7 @@ from gitops.replay.counts import (
     natural_order,
 )
 from gitops.replay.failure_display import FailureDisplay
+from gitops.replay.histograms import Histogram, add_histogram, histogram_of
 from gitops.replay.kernel.protocol import (
     CHANGES,
     READ,
@@ -31,6 +33,7 @@ from gitops.replay.kernel.protocol import (
     CountKey,
     CountKind,
     Kernel,
+    NumberReader,
     Reason,
 )
 
@@ -72,6 +75,12 @@ class _ReaderCount:
     counts: Counter[CountKey] = field(default_factory=Counter)
     failing: dict[Reason, _FailureGroup] = field(default_factory=dict)
     changed: dict[str, ChangedValue] = field(default_factory=dict)
+    histograms: dict[tuple[str, str], Histogram] = field(default_factory=dict)
+
+    def add_numbers(self, path: str, unit: str, numbers: NDArray[Any]) -> None:
+        """Add some of the numbers at a path."""
+        known = self.histograms.setdefault((path, unit), Histogram())
+        add_histogram(known, histogram_of(numbers))
 
 
 class ReaderCounts:
@@ -96,6 +105,9 @@ class ReaderCounts:
         if isinstance(kernel, ChangeReader):
             for path, rows in walk.changed.items():
                 self._change(key, path, kernel, rows, messages)
+        if self._showing.shows_values and isinstance(kernel, NumberReader):
+            read = pyarrow.array(walk.verdicts == READ)
+            kernel.numbers(messages.payloads.filter(read), reading.add_numbers)
         return walk.verdicts
 
     def fail(self, key: Key, reason: Reason, messages: Messages) -> None:
@@ -200,6 +212,9 @@ def _tally(key: Key, reading: _ReaderCount, showing: FailureDisplay, examples: i
         counts.example = reading.changed.get(path)
         if counts.symbols and showing.hides(key.topic, path):
             counts.symbols = {}
+    for (path, unit), histogram in reading.histograms.items():
+        if not showing.hides_value(key.topic, path):
+            fields.setdefault(path, Counts()).histograms[unit] = histogram
     failed = sum(failing.rows for failing in reading.failing.values())
     failures = _failures(key, reading, showing, examples)
     return Tally(rows=reading.rows, failed=failed, failures=failures, fields=fields)

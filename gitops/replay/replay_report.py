@@ -17,6 +17,7 @@ from gitops.model.names import TopicName
 from gitops.model.replay import (
     ChangedExample,
     Direction,
+    Distribution,
     FieldReplay,
     LogicalTypes,
     ReaderReplay,
@@ -25,8 +26,9 @@ from gitops.model.replay import (
 )
 from gitops.planning.severities import rate_findings
 from gitops.ports import Progress, no_progress
-from gitops.replay.counts import Counts, Key, Tally, failures, lower_example
+from gitops.replay.counts import Counts, Key, Tally, add_counts, failures, lower_example
 from gitops.replay.gates import Gate
+from gitops.replay.histograms import edge
 from gitops.replay.job import Runner, RunRequest, RunResult
 from gitops.replay.replay_findings import findings_of, is_above
 from gitops.replay.topic_replays import Subject, topic_replay
@@ -145,8 +147,27 @@ def _field(path: str, parts: list[Counts]) -> FieldReplay:
         path=path,
         symbols=_sum(part.symbols for part in parts),
         branches=_sum(part.branches for part in parts),
+        distributions=_distributions(parts),
         example=_example(parts),
         **numbers,
+    )
+
+
+def _distributions(parts: Iterable[Counts]) -> tuple[Distribution, ...]:
+    """By unit, of all samples."""
+    both = Counts()
+    for part in parts:
+        add_counts(both, Counts(histograms=part.histograms))
+    return tuple(
+        Distribution(
+            unit=unit,
+            width=edge(1, one.exponent),
+            bins=tuple((edge(number, one.exponent), count) for number, count in one.bins.items()),
+            least=one.least if one.bins else None,
+            most=one.most if one.bins else None,
+            other=one.other,
+        )
+        for unit, one in sorted(both.histograms.items())
     )
 
 

@@ -111,7 +111,7 @@ def _distinct(found: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, .
         if not new.whole:
             continue
         for at, known in enumerate(distinct):
-            if _are_alike(known, new):
+            if are_alike(known, new):
                 distinct[at] = Shares(ways=(*known.ways, way), counts=known.counts)
                 break
         else:
@@ -119,7 +119,7 @@ def _distinct(found: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, .
     return tuple(distinct)
 
 
-def _are_alike(one: Shares, other: Shares) -> bool:
+def are_alike(one: Shares, other: Shares) -> bool:
     """Of as many values exactly; of a sample, as far as chance explains it."""
     if one.whole == other.whole:
         return one.counts == other.counts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy
 import pyarrow
@@ -53,6 +53,12 @@ def column(payloads: pyarrow.BinaryArray) -> Column:
     whole = numpy.zeros(0, numpy.uint8) if data is None else numpy.frombuffer(data, numpy.uint8)
     at = bounds.astype(numpy.int64)
     return Column(whole, at[:-1], at[1:])
+
+
+def as_doubles(numbers: NDArray[Any]) -> NDArray[numpy.float64]:
+    """Numbers of 32 or 64 bits as doubles; a NaN may be one that signals."""
+    with numpy.errstate(invalid="ignore"):
+        return numbers.astype(numpy.float64)
 
 
 def to_binary(payloads: pyarrow.Array) -> pyarrow.BinaryArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,8 +15,18 @@ from numpy.typing import NDArray
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.replay.kernel.avro.row_counts import ENDS, LEFT
-from gitops.replay.kernel.payload_column import Column, column, to_binary
-from gitops.replay.kernel.protocol import CountKey, CountKind, Kernels, Reason, Unreadable, Walk
+from gitops.replay.kernel.payload_column import Column, as_doubles, column, to_binary
+from gitops.replay.kernel.protocol import (
+    INTEGER,
+    NUMBER,
+    AddNumbers,
+    CountKey,
+    CountKind,
+    Kernels,
+    Reason,
+    Unreadable,
+    Walk,
+)
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.java_text import java_text
 
@@ -76,7 +86,9 @@ _LEFT: Final = Reason("", LEFT)
 
 
 class Fixed:
-    """A Kernel, a RowReader and a RowWriter of one type; a value of several parts is a tuple.
+    """A Kernel, a NumberReader, a RowReader and a RowWriter of one type.
+
+    A value of several parts is a tuple.
 
     Java takes a longer INSTANT or LOCAL_DATE_TIME, and in a consumer a longer BOOLEAN, and looks at
     its beginning only; here bytes that are left over fail, since nobody who writes the type writes
@@ -102,6 +114,15 @@ class Fixed:
         read = int(verdicts.read.sum())
         return verdicts.walk(Counter({CountKey("", CountKind.READ): read} if read else {}))
 
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """As NumberReader has it."""
+        if self._kind in _UNITS and len(payloads):
+            rows = column(to_binary(payloads))
+            at = rows.starts[:, None] + numpy.arange(self._struct.size)
+            parts = rows.data[at].view(_dtype(self._parts)).ravel()
+            unit, numbers_of = _UNITS[self._kind]
+            add("", unit, numbers_of(*(parts[name] for name in parts.dtype.names or ())))
+
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - a number, a bool, a tuple of numbers
         """The number, or the numbers in the order in which they are written."""
         if len(payload) != self._struct.size:
@@ -124,6 +145,54 @@ class Fixed:
         except (struct.error, OverflowError) as error:
             reason = Reason("", f"not a value of {self._kind.value}")
             raise Unreadable(reason, f"{reason.reason}: {error}") from None
+
+
+def _dtype(parts: tuple[Part, ...]) -> numpy.dtype[Any]:
+    kinds = {"f": "f", "d": "f"}
+    return numpy.dtype(
+        [
+            (part.name, f">{kinds.get(part.code, 'i')}{struct.calcsize(f'>{part.code}')}")
+            for part in parts
+        ]
+    )
+
+
+_DAY: Final = 86_400_000
+_NANOS: Final = 1_000_000
+"""Milliseconds of a day, nanoseconds of a millisecond."""
+
+_FURTHEST: Final = 9 * 10**15
+"""Seconds whose milliseconds are 64 bits."""
+
+
+def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
+    return numbers.astype(numpy.int64)
+
+
+def _instant(seconds: NDArray[Any], nanos: NDArray[Any]) -> NDArray[Any]:
+    kept = _whole(seconds).clip(-_FURTHEST, _FURTHEST)
+    return kept * 1_000 + _whole(nanos) // _NANOS
+
+
+def _local(days: NDArray[Any], nanos: NDArray[Any]) -> NDArray[Any]:
+    most = 1_000 * _FURTHEST // _DAY
+    return _whole(days).clip(-most, most) * _DAY + _whole(nanos) // _NANOS
+
+
+_UNITS: Final[Mapping[SchemaType, tuple[str, Callable[..., NDArray[Any]]]]] = {
+    **dict.fromkeys(
+        (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64), (INTEGER, _whole)
+    ),
+    **dict.fromkeys((SchemaType.FLOAT, SchemaType.DOUBLE), (NUMBER, as_doubles)),
+    **dict.fromkeys(
+        (SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP), ("timestamp", _whole)
+    ),
+    SchemaType.INSTANT: ("timestamp", _instant),
+    SchemaType.LOCAL_DATE: ("date", _whole),
+    SchemaType.LOCAL_TIME: ("time", lambda nanos: _whole(nanos) // _NANOS),
+    SchemaType.LOCAL_DATE_TIME: ("local-timestamp", _local),
+}
+"""By type: the unit of its numbers, and how its parts make them."""
 
 
 def _outside(rows: Column, verdicts: Verdicts, part: Part, offset: int) -> NDArray[numpy.bool_]:

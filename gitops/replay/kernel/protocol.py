@@ -114,6 +114,28 @@ class ChangeReader(Protocol):
         ...
 
 
+AddNumbers = Callable[[str, str, "NDArray[Any]"], None]
+"""Called with a path, a unit, and some of the numbers: int64 or float64, always the same."""
+
+INTEGER: Final = "integer"
+NUMBER: Final = "number"
+"""The units of what is no date and no time: of ints and longs, of others."""
+
+
+@runtime_checkable
+class NumberReader(Protocol):
+    """A Kernel that can hand over the numbers, dates and times that it reads."""
+
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """Add those of payloads without nulls, all of which can be read.
+
+        What the reader fills in is not among them. Units: `integer`; `number`; `date` in
+        days since 1970; `timestamp` and `local-timestamp` in milliseconds since 1970; `time` in
+        those of a day.
+        """
+        ...
+
+
 class RowReader(Protocol):
     """Reads one payload, slowly and in full: for examples, and for the forward direction."""
 

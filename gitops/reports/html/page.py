@@ -8,6 +8,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from gitops.reports.check_summary import count
 from gitops.reports.text.plain import short
 
 # How a page looks, light and dark, on a screen and on paper, and the script that sorts tables.
@@ -81,6 +82,8 @@ td.plot { width: 24%; min-width: 7rem; vertical-align: middle; }
 svg.bar { display: block; width: 100%; height: .8rem; }
 svg.two { height: 1.25rem; }
 svg .track { fill: var(--track); }
+svg.spread { display: block; width: 100%; height: 1.5rem; border-bottom: 1px solid var(--line); }
+.spread div { line-height: 1.5rem; } .spread td.plot { vertical-align: top; width: 28%; }
 .compare td.plot { width: 34%; } .compare tbody th { width: 18%; overflow-wrap: anywhere; }
 .key { display: inline-block; width: .7em; height: .7em; border-radius: .15em; }
 .key { margin-right: .35em; }
@@ -106,7 +109,11 @@ footer code { color: var(--ink); }
   .changed td + td::before { content: "→ "; color: var(--soft); }
   .changed td:nth-child(n+4)::before { content: none; } .changed td { min-width: 0; }
   .stack td.number { text-align: left; }
-  .roomy, .stack .roomy { display: none; } td.plot { min-width: 4rem; }
+  .stack.spread td { display: block; } .stack.spread td.plot { width: auto; }
+  .spread td.least div::before { content: "least "; color: var(--soft); }
+  .spread td.most div::before { content: "greatest "; color: var(--soft); }
+  .spread td.values div::after { content: " values"; color: var(--soft); }
+  .roomy, .stack .roomy, .stack.spread td.roomy { display: none; } td.plot { min-width: 4rem; }
 }
 @media print {
   body { max-width: none; padding: 0; font-size: 10pt; background: none; }
@@ -280,6 +287,13 @@ def fold(title: str, note: str, body: str, *, is_open: bool) -> str:
         return ""
     head = f'<h3>{text(title)}</h3> <span class="soft small">{text(note)}</span>'
     return f"<details{' open' * is_open}><summary>{head}</summary>\n{body}</details>\n"
+
+
+def more(its: Sequence[object], most: int, what: str) -> str:
+    """How many are left out."""
+    left = len(its) - most
+    said = f"… {count(left, f'more {what}')}; the JSON has all"
+    return f'<p class="soft">{said}</p>\n' if left > 0 else ""
 
 
 def page(title: str, body: str, *, has_script: bool = False) -> str:

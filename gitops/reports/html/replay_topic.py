@@ -10,7 +10,8 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.replay import ReaderReplay
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import count
-from gitops.reports.html.page import bar, bars, code, fold, key, section, table, text
+from gitops.reports.html.distributions import distributions
+from gitops.reports.html.page import bar, bars, code, fold, key, more, section, table, text
 from gitops.reports.replay_by_topic import SIGNS, TopicResult
 from gitops.reports.replay_differences import FieldDifference, Shares, field_differences
 from gitops.reports.replay_wording import (
@@ -69,6 +70,7 @@ def topic_card(
         section("Values that are read otherwise than they were written", _changed(topic, most)),
         _fields(topic, most),
         _differences(topic, max(1, most // 10)),
+        distributions(topic.asked, max(1, most // 8)),
     )
     opened = " open" * is_open
     return f'<details class="card" id="{anchor}"{opened}>{head}{"".join(parts)}</details>\n'
@@ -301,13 +303,6 @@ def number_text(part: int, whole: int) -> str:
     """`12 (0.02 %)`, of which a line ends at most between the two."""
     share = html.escape(share_text(part, whole) or "0 %").replace(" ", "\u00a0")
     return f"{part:,} ({share})"
-
-
-def more(its: Sequence[object], most: int, what: str) -> str:
-    """How many are left out."""
-    left = len(its) - most
-    said = f"… {count(left, f'more {what}')}; the JSON has all"
-    return f'<p class="soft">{said}</p>\n' if left > 0 else ""
 
 
 def rules_of(findings: Sequence[Finding]) -> Iterator[str]:

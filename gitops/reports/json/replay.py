@@ -6,6 +6,7 @@ from typing import Any
 
 from gitops.model.replay import (
     ChangedExample,
+    Distribution,
     FieldReplay,
     ReaderReplay,
     ReplayFailure,
@@ -84,7 +85,19 @@ def _field(one: FieldReplay) -> dict[str, Any]:
         "nulls": one.nulls,
         "symbols": dict(one.symbols),
         "branches": dict(one.branches),
+        "distributions": [_distribution(each) for each in one.distributions],
         "example": _changed(one.example),
+    }
+
+
+def _distribution(one: Distribution) -> dict[str, Any]:
+    return {
+        "unit": one.unit,
+        "width": one.width,
+        "bins": [{"from": start, "count": count} for start, count in one.bins],
+        "least": one.least,
+        "most": one.most,
+        "other": one.other,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +28,7 @@ from gitops.replay.counts import (
     natural_order,
     sorted_result,
 )
+from gitops.replay.histograms import histogram_of
 
 LIMITS = Limits(examples=3, forward_rows={"t": 4})
 
@@ -44,6 +46,12 @@ counts = st.builds(
     read=numbers,
     changed=numbers,
     symbols=st.dictionaries(st.sampled_from("XY"), numbers),
+    histograms=st.dictionaries(
+        st.sampled_from(["integer", "date"]),
+        st.lists(st.integers(-(2**62), 2**62)).map(
+            lambda its: histogram_of(numpy.array(its, numpy.int64))
+        ),
+    ),
     example=st.none() | values,
 )
 failures = st.lists(

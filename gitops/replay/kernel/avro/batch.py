@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy
@@ -52,8 +53,9 @@ class Frame:
 class Batch:
     """Payloads one behind the other in `data`; `bounds` (shape: rows + 1) are their positions."""
 
-    def __init__(self, data: pyarrow.Buffer, bounds: Positions) -> None:
+    def __init__(self, data: pyarrow.Buffer, bounds: Positions, row_type: type[Row] = Row) -> None:
         self._buffer = data
+        self._row_type = row_type
         # Nothing is read of an empty one, but numpy wants something to clip to.
         self.data: Bytes = numpy.frombuffer(data if data.size else b"\0", dtype=numpy.uint8)
         self.bounds = bounds
@@ -83,10 +85,14 @@ class Batch:
         row = self._single.get(number)
         if row is None:
             end = int(self.bounds[number + 1])
-            row = self._single[number] = Row(self.data[start:end].tobytes())
+            row = self._single[number] = self._row_type(self.data[start:end].tobytes())
         row.at, row.depth = at - start, depth
         row.empties = 0 if self._empties is None else int(self._empties[number])
         return row
+
+    def single_rows(self) -> Iterable[Row]:
+        """Those that were read one by one."""
+        return self._single.values()
 
     def keep_empties(self, number: int, row: Row) -> None:
         """Remember how many items of no bytes the row had."""

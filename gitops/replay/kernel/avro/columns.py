@@ -109,7 +109,12 @@ _LONG_OR_NEGATIVE: Final = 0x81
 
 
 class Columns:
-    """One batch on its way through a plan; fewer rows than `few` are read one by one."""
+    """One batch on its way through a plan; fewer rows than `few` are read one by one.
+
+    `skips_blocks`: items of one size are passed over without being looked at.
+    """
+
+    skips_blocks = True
 
     def __init__(self, batch: Batch, few: int) -> None:
         self.batch = batch
@@ -191,7 +196,8 @@ class Columns:
     def round(self, live: Frame, step: Items, left: Positions, stop: Positions) -> None:
         """One item of each row, or the whole block where items have one size."""
         item = step.item.step
-        if isinstance(item, FixedSize) and item.sense is None and not step.keyed:
+        skips = self.skips_blocks and not step.keyed
+        if skips and isinstance(item, FixedSize) and item.sense is None:
             live.at = live.at + left * item.size
             left[:] = 0
         else:

@@ -16,13 +16,22 @@ from gitops.replay.kernel.avro import row_counts
 from gitops.replay.kernel.avro.batch import Batch, true_indexes
 from gitops.replay.kernel.avro.columns import Columns
 from gitops.replay.kernel.avro.definition import schema_of
+from gitops.replay.kernel.avro.number_columns import read_numbers
 from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.schema_pair import make_plan
 from gitops.replay.kernel.avro.steps import Plan
 from gitops.replay.kernel.avro.values import UnionValue
 from gitops.replay.kernel.payload_column import MOST_BYTES, MOST_ROWS, join_walks
-from gitops.replay.kernel.protocol import CountKey, Kernels, Reason, Unreadable, ValueChange, Walk
+from gitops.replay.kernel.protocol import (
+    AddNumbers,
+    CountKey,
+    Kernels,
+    Reason,
+    Unreadable,
+    ValueChange,
+    Walk,
+)
 from gitops.schemas.avro.schema import Array, Enum, Fixed, Map, Record, Schema, Union, branch_name
 
 _FLOAT: Final = struct.Struct("<f")
@@ -140,7 +149,7 @@ FEW: Final = 6
 
 
 class AvroKernel:
-    """Reads columns of payloads of the `writer` with the `reader`: a Kernel and a ChangeReader."""
+    """Reads columns of payloads by a plan: a Kernel, a ChangeReader and a NumberReader."""
 
     def __init__(self, plan: Plan, *, few: int = FEW) -> None:
         self._plan = plan
@@ -156,6 +165,11 @@ class AvroKernel:
         row.changes = {}
         row.whole(self._plan)
         return row.changes
+
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """As NumberReader has it."""
+        for data, bounds in _parts(payloads):
+            read_numbers(data, bounds, self._plan, self._few, add)
 
     def _part(self, data: pyarrow.Buffer, bounds: Positions) -> Walk:
         batch = Batch(data, bounds)

@@ -9,9 +9,11 @@ from typing import Any, Final, NamedTuple
 from gitops.model.replay import LogicalTypes
 from gitops.replay.kernel.avro.logical_types import (
     UUID_OF_BYTES,
+    Meaning,
     accepts_no_value,
     refused_default,
     sense_of,
+    value_meaning,
 )
 from gitops.replay.kernel.avro.steps import (
     Branches,
@@ -287,6 +289,7 @@ class _Planner:
     def _scalar(self, writer: Schema, reader: Schema | None, at: _Location) -> Step:
         kind, reads = writer.kind, None if reader is None else reader.kind
         sense = sense_of(writer, reader) if self._logical and reader else None
+        meaning = self._meaning(reader) if reader else None
         path, counted = at.path, at.counted
         if reads is not None and reads != kind:
             counted += (CountKey(path, CountKind.PROMOTED),)
@@ -294,16 +297,28 @@ class _Planner:
             case "boolean":
                 return Flag(reads=reads, path=path, counted=counted)
             case "int" | "long":
-                return Number(kind=kind, reads=reads, path=path, counted=counted, sense=sense)
+                made: type[Number | Text] = Number
             case "string" | "bytes":
-                return Text(kind=kind, reads=reads, path=path, counted=counted, sense=sense)
+                made = Text
             case _:
                 if kind == "null" and reads is not None:
                     counted += (CountKey(path, CountKind.NULLS),)
                 size = writer.size if isinstance(writer, Fixed) else _SIZES[kind]
                 return FixedSize(
-                    kind=kind, reads=reads, size=size, path=path, counted=counted, sense=sense
+                    kind=kind,
+                    reads=reads,
+                    size=size,
+                    path=path,
+                    counted=counted,
+                    sense=sense,
+                    meaning=meaning,
                 )
+        return made(
+            kind=kind, reads=reads, path=path, counted=counted, sense=sense, meaning=meaning
+        )
+
+    def _meaning(self, reader: Schema) -> Meaning:
+        return value_meaning(reader) if self._logical else Meaning(reader.kind)
 
 
 def _items_of(schema: Schema) -> Schema:

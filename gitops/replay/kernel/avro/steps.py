@@ -3,6 +3,7 @@
 A step's `path` is where it stands, by the reader's names. `counted` is what each of its values
 counts by being there. `reads` is the reader's kind, None where the value is dropped. `least` is
 how few bytes a value can take. `sense` is what Java's classes make of a value, None: nothing more.
+`meaning` is what it stands for to the reader.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gitops.replay.kernel.avro.logical_types import Sense
+from gitops.replay.kernel.avro.logical_types import Meaning, Sense
 from gitops.replay.kernel.protocol import CountKey, Reason
 
 Counts = tuple[CountKey, ...]
@@ -51,6 +52,7 @@ class FixedSize:
     path: str
     counted: Counts
     sense: Sense | None = None
+    meaning: Meaning | None = None
 
     @property
     def least(self) -> int:
@@ -78,6 +80,7 @@ class Number:
     counted: Counts
     least: int = 1
     sense: Sense | None = None
+    meaning: Meaning | None = None
 
     @property
     def can_lose(self) -> bool:
@@ -95,6 +98,7 @@ class Text:
     counted: Counts
     least: int = 1
     sense: Sense | None = None
+    meaning: Meaning | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

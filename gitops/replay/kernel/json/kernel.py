@@ -19,6 +19,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.replay.kernel.json.aligned_rows import Orders
 from gitops.replay.kernel.json.columns import covers, walk
 from gitops.replay.kernel.json.definition import schema_of
+from gitops.replay.kernel.json.number_values import read_numbers
 from gitops.replay.kernel.json.numbers import rows_with_long_exponents
 from gitops.replay.kernel.json.parser import LIMITS
 from gitops.replay.kernel.json.rows import JsonWriter, read
@@ -32,7 +33,7 @@ from gitops.replay.kernel.payload_column import (
     bisect_messages,
     walk_in_parts,
 )
-from gitops.replay.kernel.protocol import Kernels, Unreadable, Walk
+from gitops.replay.kernel.protocol import AddNumbers, Kernels, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 from gitops.schemas.avro.json_text import MAX_DEPTH, MAX_NAME_LENGTH, MAX_NUMBER_LENGTH
 
@@ -94,7 +95,7 @@ _SAMPLES: Final = 4
 
 
 class JsonKernel:
-    """Reads JSON by a plan."""
+    """Reads JSON by a plan: a Kernel and a NumberReader."""
 
     def __init__(self, plan: Node, *, few: int = FEW) -> None:
         self._plan = plan
@@ -107,6 +108,10 @@ class JsonKernel:
     def walk(self, payloads: pyarrow.BinaryArray) -> Walk:
         """Verdicts and counts."""
         return walk_in_parts(payloads, self._part)
+
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """As NumberReader has it."""
+        read_numbers(self._plan, payloads, add)
 
     def _part(self, rows: Column) -> Walk:
         if self._vain == _OFTEN or len(rows.starts) < self._few:

@@ -149,13 +149,24 @@ def _anything(node: Anything, value: Any, counted: list[CountKey]) -> Any:  # no
 
 
 def _one_of(node: OneOf, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
-    """What is in a value decides nothing, so that none is looked at twice at every depth."""
+    found = branch_of(node, value)
+    if found is None:
+        raise _unreadable(node.path, "no branch of the reader's union accepts it", value)
+    branch, name = found
+    counted.append(CountKey(node.path, CountKind.BRANCH, name))
+    return take(branch, value, counted)
+
+
+def branch_of(node: OneOf, value: Any) -> tuple[Node, str] | None:  # noqa: ANN401 - JSON
+    """The branch of a value, and its name.
+
+    What is in the value decides nothing, so that none is looked at twice at every depth.
+    """
     other = node.optional
     for branch, name in zip(node.branches, node.names, strict=True):
         if (branch is other and value is not None) or _fits(branch, value):
-            counted.append(CountKey(node.path, CountKind.BRANCH, name))
-            return take(branch, value, counted)
-    raise _unreadable(node.path, "no branch of the reader's union accepts it", value)
+            return branch, name
+    return None
 
 
 def _fits(node: Node, value: Any) -> bool:  # noqa: ANN401 - JSON

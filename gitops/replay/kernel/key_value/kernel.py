@@ -5,10 +5,12 @@ from __future__ import annotations
 import struct
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy
 import pyarrow
+from numpy.typing import NDArray
 
 from gitops.model.replay import LogicalTypes
 from gitops.model.schema import SchemaInfo
@@ -16,11 +18,13 @@ from gitops.replay.kernel.key_value import wire_format
 from gitops.replay.kernel.key_value.definition import halves_of, key_encoding
 from gitops.replay.kernel.protocol import (
     READ,
+    AddNumbers,
     ChangeReader,
     CountKey,
     CountKind,
     Kernel,
     Kernels,
+    NumberReader,
     Reason,
     RowReader,
     RowWriter,
@@ -35,7 +39,10 @@ _LENGTH: Final = struct.Struct(">i")
 
 
 class PairKernel:
-    """A ChangeReader of payloads as in `wire_format`; paths begin with `key` or `value`."""
+    """A ChangeReader and a NumberReader of payloads as in `wire_format`.
+
+    Paths begin with `key` or `value`.
+    """
 
     def __init__(self, key: Kernel, value: Kernel) -> None:
         self._kernels = (key, value)
@@ -56,6 +63,13 @@ class PairKernel:
             changed |= _changed(name, half, walk, verdicts)
         return verdicts.walk(counts, changed)
 
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """As NumberReader has it; of halves whose kernel is one."""
+        halves = wire_format.split(payloads, Verdicts(len(payloads)))
+        for name, kernel, half in zip(HALVES, self._kernels, halves, strict=True):
+            if isinstance(kernel, NumberReader):
+                kernel.numbers(half.payloads, partial(_add_below, name, add))
+
     def changes(self, payload: bytes) -> Mapping[str, ValueChange]:
         """As ChangeReader has it; of halves whose kernel is one."""
         halves = split_one(payload)
@@ -65,6 +79,10 @@ class PairKernel:
             if isinstance(kernel, ChangeReader) and (half := halves[name]) is not None
             for path, change in kernel.changes(half).items()
         }
+
+
+def _add_below(name: str, add: AddNumbers, path: str, unit: str, numbers: NDArray[Any]) -> None:
+    add(join_path(name, path), unit, numbers)
 
 
 class PairReader:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.replay.kernel.primitive import FORMS
+from gitops.replay.kernel.primitive import FORMS, Fixed
 from gitops.replay.kernel.protocol import READ, CountKey, CountKind, Unreadable
 from gitops.replay.kernel.schema_types import kernel_for, row_reader_for, row_writer_for
 
@@ -122,3 +122,26 @@ def test_types_of_the_same_milliseconds_read_each_other() -> None:
 def test_a_value_of_another_type_is_not_written() -> None:
     with pytest.raises(Unreadable, match="not a value of INT8"):
         row_writer_for(_info(SchemaType.INT8)).write(1000)
+
+
+_UNITS = [
+    (SchemaType.INT8, "b", (-3,), "integer", -3),
+    (SchemaType.INT64, "q", (2**62 + 1,), "integer", 2**62 + 1),
+    (SchemaType.FLOAT, "f", (0.5,), "number", 0.5),
+    (SchemaType.DOUBLE, "d", (-0.25,), "number", -0.25),
+    (SchemaType.TIMESTAMP, "q", (1_500,), "timestamp", 1_500),
+    (SchemaType.INSTANT, "qi", (-1, 500_000_000), "timestamp", -500),
+    (SchemaType.LOCAL_DATE, "q", (3,), "date", 3),
+    (SchemaType.LOCAL_TIME, "q", (2_500_000,), "time", 2),
+    (SchemaType.LOCAL_DATE_TIME, "qq", (1, 2_500_000), "local-timestamp", 86_400_002),
+]
+
+
+@pytest.mark.parametrize(("kind", "codes", "parts", "unit", "number"), _UNITS)
+def test_the_numbers_of_a_column(
+    kind: SchemaType, codes: str, parts: tuple[float, ...], unit: str, number: float
+) -> None:
+    found: list[tuple[str, str, list[float]]] = []
+    payloads = pyarrow.array([struct.pack(f">{codes}", *parts)] * 3, pyarrow.binary())
+    Fixed(kind).numbers(payloads, lambda path, its, many: found.append((path, its, many.tolist())))
+    assert found == [("", unit, [number] * 3)]

@@ -17,26 +17,32 @@ from hypothesis import given, settings
 
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.replay import FailureExample, FieldReplay, ReplayFailure, ReplayReport
+from gitops.model.replay import (
+    Distribution,
+    FailureExample,
+    FieldReplay,
+    ReplayFailure,
+    ReplayReport,
+)
 from gitops.reports.html.replay import page_html
 from gitops.reports.results import ReplayPage, ReplayRun
 from tests.support.examples import examples
 from tests.support.hostile_texts import PIECES, TEXTS, assert_plain, poisoned
 from tests.support.replays import CREATED, FAILING, ORDERS, REPORT, ROUNDED, reader
 
-_VOID: Final = frozenset({"meta", "rect"})
+_VOID: Final = frozenset({"meta", "rect", "path"})
 _TAGS: Final = frozenset(
     (
         *("html", "head", "meta", "title", "style", "body", "header", "main", "footer", "section"),
         *("div", "span", "h1", "h2", "h3", "h4", "p", "ul", "li", "a", "code", "svg", "rect"),
-        *("table", "thead", "tbody", "tr", "th", "td", "details", "summary", "script"),
+        *("table", "thead", "tbody", "tr", "th", "td", "details", "summary", "script", "path"),
     )
 )
 _ATTRIBUTES: Final = frozenset(
     (
         *("charset", "class", "content", "height", "href", "http-equiv", "id", "lang", "name"),
         *("preserveaspectratio", "scope", "viewbox", "width", "aria-hidden", "y"),
-        *("data-sort", "data-filter", "open"),
+        *("data-sort", "data-filter", "open", "d"),
     )
 )
 
@@ -285,3 +291,36 @@ def test_a_changed_value_names_its_readers() -> None:
     row = replay_page(REPORT).partition("<code>16777217</code>")[2].partition("</tr>")[0]
     assert "<code>16777216.0</code>" in row
     assert row.endswith("<td>v3 → proposed</td>")
+
+
+def _distributed(paths: int, *lowest: int) -> ReplayReport:
+    """A report whose readers, one for each of `lowest`, get numbers from there on."""
+    readers = []
+    for name, least in zip(("proposed", "v0"), lowest, strict=False):
+        bins = tuple((least + each, 1 + 997 * each % 61) for each in range(32))
+        its = Distribution(unit="integer", width=1, bins=bins, least=least, most=least + 31)
+        fields = tuple(
+            FieldReplay(path=f"field{at}", read=1_000, distributions=(its,)) for at in range(paths)
+        )
+        readers.append(reader(CREATED, 0, name, 1_000, fields=fields))
+    return replace(REPORT, readers=tuple(readers), findings=(), strategies={CREATED: Strategy.FULL})
+
+
+def test_numbers_that_readers_get_alike_are_one_histogram() -> None:
+    words = " ".join(page(_distributed(1, 5, 5)).words)
+    assert "Numbers and dates" in words
+    assert "1 field" in words
+    assert "all alike" in words
+    assert replay_page(_distributed(1, 5, 5)).count("<path") == 1
+
+
+def test_numbers_that_readers_get_otherwise_are_in_one_row() -> None:
+    text = replay_page(_distributed(1, 5, 500))
+    assert "1 field, 1 read differently" in text
+    (row,) = [row for row in re.findall(r"<tr>.*?</tr>", text, re.DOTALL) if "<path" in row]
+    assert row.count("<path") == 2
+    assert "531" in row
+
+
+def test_histograms_of_a_thousand_fields_stay_small() -> None:
+    assert len(replay_page(_distributed(1_000, 5, 5))) < 1_500_000

@@ -20,6 +20,7 @@ from gitops.replay.kernel.protocol import (
     ChangeReader,
     CountKey,
     CountKind,
+    NumberReader,
     Reason,
     Unreadable,
     ValueChange,
@@ -204,3 +205,15 @@ def _timed(logical: str) -> SchemaInfo:
     return SchemaInfo(
         type=SchemaType.KEY_VALUE, schema=json.dumps(definition), properties=properties
     )
+
+
+def test_the_numbers_of_halves_stand_below_their_names() -> None:
+    found: dict[tuple[str, str], list[float]] = {}
+    kernel = kernel_for(_pair("INT32"), _pair("INT32"))
+    assert isinstance(kernel, NumberReader)
+    payloads = [join_one(struct.pack(">i", 7), b'{"n":1}'), join_one(None, None)]
+    kernel.numbers(
+        pyarrow.array(payloads, pyarrow.binary()),
+        lambda path, unit, its: found.update({(path, unit): its.tolist()}),
+    )
+    assert found == {("key", "integer"): [7], ("value.n", "integer"): [1]}

@@ -1,0 +1,88 @@
+"""Histograms of a topic's numbers and dates, each field a row of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from gitops.model.replay import ReaderReplay
+from gitops.reports.check_summary import count
+from gitops.reports.html.page import code, fold, key, more, table, text
+from gitops.reports.replay_distributions import (
+    Bar,
+    FieldDistribution,
+    Series,
+    bars_of,
+    field_distributions,
+    value_text,
+)
+from gitops.reports.replay_wording import version_text
+
+_UNFOLDED: Final = 12
+_WIDTH: Final = 640
+_HEIGHT: Final = 40
+_COLOURS: Final = 5
+"""Beside the grey one."""
+
+
+def distributions(readers: Iterable[ReaderReplay], most: int) -> str:
+    """The folded table; empty where no values are shown."""
+    found = field_distributions(readers)
+    heads = ("Field", "Version", "Distribution", "Least", "Greatest", "Values", "Data → reader")
+    ends = {3: "number least", 4: "number most", 5: "number values"}
+    marks = {1: "roomy", 2: "plot", **ends}
+    rows = [_row(one) for one in found[:most]]
+    shown = table(heads, rows, marks, name="stack spread", is_sorted=True) if rows else ""
+    fields = count(len({one.path for one in found}), "field")
+    differing = len({one.path for one in found if one.differs})
+    note = f"{fields}, {differing:,} read differently" if differing else fields
+    body = shown + more(found, most, "field")
+    return fold("Numbers and dates", note, body, is_open=len(found) <= _UNFOLDED)
+
+
+def _row(one: FieldDistribution) -> tuple[str, ...]:
+    each = [series.distribution for series in one.series]
+    return (
+        code(one.path or "(message)"),
+        version_text(one.version),
+        _plot(one.series),
+        _lines(value_text(its.least, its.unit) for its in each if its.least is not None),
+        _lines(value_text(its.most, its.unit) for its in each if its.most is not None),
+        _lines(f"{its.values:,}" for its in one.series),
+        _readers(one),
+    )
+
+
+def _readers(one: FieldDistribution) -> str:
+    """Who gets which; nothing where all get the same."""
+    if not one.differs:
+        return '<span class="soft">all alike</span>'
+    return "".join(
+        f"<div>{key(1 + number % _COLOURS)}{text(', '.join(its.ways))}</div>"
+        for number, its in enumerate(one.series)
+    )
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "".join(f"<div>{text(each)}</div>" for each in texts)
+
+
+def _plot(series: Sequence[Series]) -> str:
+    """One below the other on one axis."""
+    return "".join(
+        f'<svg class="spread" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" '
+        f'aria-hidden="true"><path class="s{1 + number % _COLOURS}" d="{_outline(bars)}"/></svg>'
+        for number, bars in enumerate(bars_of(series, _WIDTH, _HEIGHT))
+    )
+
+
+def _outline(bars: Sequence[Bar]) -> str:
+    """Bars that touch are one line, so that a page of many histograms stays small."""
+    drawn = ""
+    at = -1
+    for start, width, height in bars:
+        if start != at:
+            drawn += f"{f'V{_HEIGHT}' if drawn else ''}M{start} {_HEIGHT}"
+        drawn += f"V{_HEIGHT - height}h{width}"
+        at = start + width
+    return f"{drawn}V{_HEIGHT}"
