@@ -151,13 +151,17 @@ def _is_renamed(loaded: LoadedChange, new: TopicName, old: TopicName, *, sure: b
     sources = loaded.head.topics[new], loaded.base.topics[old]
     if sure:
         return bool(mine.schema) and is_same(mine, other)
-    pairs = {loaded.renamed.get(path, path) for path in _first_files(sources[0])}
-    return bool(pairs & _first_files(sources[1]))
+    after, before = map(_first_file, sources)
+    if loaded.renamed.get(after, after) == before:
+        return True
+    # Git pairs no file that is not staged; a definition's text was compared before.
+    alike = loaded.head_tree.read(after) == loaded.base_tree.read(before)
+    return not mine.schema and alike
 
 
-def _first_files(source: TopicSource) -> set[str]:
+def _first_file(source: TopicSource) -> str:
     """The file that tells topics apart: the definition, else the manifest."""
-    return {source.definitions[0] if source.definitions else source.manifest.file}
+    return source.definitions[0] if source.definitions else source.manifest.file
 
 
 def _schema(repository: Repository, topic: TopicName) -> SchemaInfo | None:

@@ -57,10 +57,11 @@ def subjects(ctx: typer.Context) -> list[str]:
 def terms() -> list[Offer]:
     """The ids of rules, with their titles; strategies and schema types."""
     from gitops.model.rules import RULES
-    from gitops.repository.shipped_files import TERMS
+    from gitops.repository.shipped_files import PAGES, TERMS
 
     words = [(term, page.removesuffix("s").replace("-", " ")) for term, page in TERMS.items()]
-    return [*((rule.id, rule.title) for rule in RULES.values()), *words]
+    pages = [(page, f"all {page.replace('-', ' ')}") for page in PAGES]
+    return [*((rule.id, rule.title) for rule in RULES.values()), *words, *pages]
 
 
 def strategies() -> list[str]:

@@ -153,7 +153,28 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
 
 @final
 class CommandWithExamples(TyperCommand):
-    """A command whose help ends with its examples and exit codes."""
+    """A command whose help ends with its examples and exit codes.
+
+    Typer puts the Python type behind an argument's name, such as `<list[str]>`: it is left out.
+    """
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - of Typer's own Click
+        """Those of Typer; `OLD... NEW` says itself what is repeated."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [one.removesuffix("...") if "... " in one else one for one in pieces]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
+        """Write the arguments, then the options."""
+        records: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
+        for param in self.get_params(ctx):
+            if found := param.get_help_record(ctx):
+                name, text = found
+                kind = param.param_type_name
+                records[kind].append((_untyped(name) if kind == "argument" else name, text))
+        for title, rows in zip(("Arguments", "Options"), records.values(), strict=True):
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of Typer's own Click
         """Write both sections."""
@@ -177,6 +198,10 @@ class GroupWithExamples(TyperGroup):
 def _name(ctx: Any) -> str:  # noqa: ANN401 - of Typer's own Click, which has no name
     """`schemas upload` of `pulsar-gitops schemas upload`."""
     return str(ctx.command_path).partition(" ")[2]
+
+
+def _untyped(name: str) -> str:
+    return name.partition(" <")[0]
 
 
 def _write_examples(examples: Iterable[str], formatter: Any) -> None:  # noqa: ANN401 - as above

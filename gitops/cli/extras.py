@@ -10,7 +10,7 @@ from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from gitops.model.errors import UsageError
+from gitops.model.errors import UsageError, extra_hint
 from gitops.ports import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def require_modules(what: str, modules: Iterable[str], extra: str, instead: str 
     if missing := [name for name in modules if find_spec(name) is None]:
         raise UsageError(
             f"{what} needs {' and '.join(missing)}, not installed here",
-            hint=f"install pulsar-schema-gitops with its extra '{extra}': in a checkout, "
-            f"pip install '.[{extra}]'{instead}",
+            hint=f"{extra_hint(extra)}{instead}",
         )
 
 

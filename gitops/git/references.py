@@ -75,7 +75,7 @@ def merge_base(checkout: Checkout, base: str, head: str, reference: str) -> str:
 
 
 def _how_to_get(checkout: Checkout, reference: str) -> str:
-    known = checkout.line("for-each-ref", "--format=%(refname:short)").splitlines()
+    known = _names(checkout, "refs")
     on_remote = [name for name in known if name.partition("/")[2] == reference]
     if on_remote:
         return f"did you mean {on_remote[0]}?"
@@ -85,8 +85,13 @@ def _how_to_get(checkout: Checkout, reference: str) -> str:
         return near or "name a branch, a tag or a commit that is in this clone"
     into = "" if _WHOLE.fullmatch(branch) else f":refs/remotes/origin/{branch}"
     fetch = f"if it is on the remote: git fetch origin {branch}{into} ({_ACTIONS})"
-    here = near or (f"the branches here: {name_list(known, _NAMED)};" if known else "")
+    branches = _names(checkout, "refs/heads", "refs/remotes")
+    here = near or (f"the branches here: {name_list(branches, _NAMED)};" if branches else "")
     return f"{here} {fetch}" if here else fetch
+
+
+def _names(checkout: Checkout, *folders: str) -> list[str]:
+    return checkout.line("for-each-ref", "--format=%(refname:short)", *folders).splitlines()
 
 
 # What is checked out, for people to read.

@@ -21,7 +21,7 @@ from github.IssueComment import IssueComment
 from github.PullRequestComment import PullRequestComment
 from requests import RequestException
 
-from gitops.hosting.workflow import MOST_CHARACTERS, Access
+from gitops.hosting.workflow import MOST_CHARACTERS, Access, no_answer_text
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError
 from gitops.model.posts import Post, Suggestion
@@ -60,9 +60,8 @@ def translate_errors(what: str, *, permission: str, where: str) -> Iterator[None
             hint=_hint(error, permission),
         ) from error
     except RequestException as error:
-        # Its message can quote what was sent; the kind of failure says enough.
         raise OutsideError(
-            f"GitHub did not {what}: no answer ({type(error).__name__})",
+            f"GitHub did not {what}: no answer: {no_answer_text(error)}",
             where=where,
             hint="look at the network, and at GITHUB_API_URL",
         ) from error

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from gitops.hosting.workflow import api_url, checked_token
+from gitops.hosting.workflow import api_url, checked_token, no_answer_text
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import Post
@@ -199,9 +199,8 @@ class GitLabProject:
                 raise self._refusal(what, response)
             return read(json.loads(response.data), response.headers)
         except (HTTPError, TimeoutError) as error:
-            # The message of the library can quote what was sent; the kind of failure says enough.
             raise OutsideError(
-                f"GitLab did not {what}: no answer ({type(error).__name__})",
+                f"GitLab did not {what}: no answer: {no_answer_text(error)}",
                 where=self._where,
                 hint="look at the network, and at CI_API_V4_URL",
             ) from error

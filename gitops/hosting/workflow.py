@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+import ssl
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 from urllib.parse import urlsplit
+
+import urllib3
 
 from gitops.model.errors import UsageError
 
@@ -164,3 +169,38 @@ def read_plain(path: Path, *, most: int = MOST_BYTES) -> str:
 
 def _refusal_text(path: Path, error: OSError) -> str:
     return "it is a symbolic link" if path.is_symlink() else str(error.strerror)
+
+
+# Why no answer came.
+
+
+_FAILURES: Final = (
+    (ConnectionRefusedError, "nothing listens there (connection refused)"),
+    (socket.gaierror, "the name of the host cannot be resolved"),
+    (ssl.SSLCertVerificationError, "the certificate is not trusted"),
+    (ssl.SSLError, "TLS failed"),
+    ((TimeoutError, urllib3.exceptions.TimeoutError), "it took too long"),
+    (ConnectionError, "the server broke the connection"),
+)
+"""The first kind that any of the causes is of counts."""
+
+
+def no_answer_text(error: BaseException) -> str:
+    """Why there is no answer, in no words of a library: they can quote what was sent."""
+    causes = list(_causes(error))
+    for kinds, text in _FAILURES:
+        if any(isinstance(cause, kinds) for cause in causes):
+            return text
+    return "the connection failed"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, and what it wraps, perhaps several times."""
+    waiting: list[object] = [error]
+    met: set[int] = set()
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, BaseException) and id(found) not in met:
+            met.add(id(found))
+            yield found
+            waiting += [getattr(found, "reason", None), found.__cause__, *found.args]

@@ -20,6 +20,14 @@ class GitopsError(Exception):
         self.hint = hint
 
 
+def extra_hint(extra: str) -> str:
+    """How to install the libraries of an extra; there is no release in a package index."""
+    return (
+        f"install pulsar-schema-gitops with its extra '{extra}': in a checkout, "
+        f"pip install '.[{extra}]'"
+    )
+
+
 class UsageError(GitopsError):
     """The command line or `gitops.yaml` asks for something that cannot be done."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitops.model.decision import StoredSchema
-from gitops.model.errors import UnreadableFileError, UsageError
+from gitops.model.errors import UnreadableFileError, UsageError, extra_hint
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -199,7 +199,7 @@ def _base(path: Path, root: Path | None) -> Path:
 
 def _compile(sources: TrackedFiles, path: Path, name: str) -> CompiledFiles:
     if not Protoc.is_installed():
-        hint = "install pulsar-schema-gitops with its extra 'protobuf'"
+        hint = extra_hint("protobuf")
         raise UsageError(f"no protoc to compile {path} with", hint=hint)
     protoc = Protoc(sources)
     try:

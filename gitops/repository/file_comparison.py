@@ -38,6 +38,12 @@ from gitops.schemas.types import AVRO_DEFINED
 
 _FAILS: Final = 500
 
+_ALONE: Final = (
+    "define it in this file: compat reads each file alone; `pulsar-gitops check` in the repository "
+    "finds types in other files"
+)
+"""Of a type that another file may define."""
+
 _NO_SOURCES: Final = TrackedFiles(GivenFiles({}))
 """Definitions that are compared are no repository: each is whole by itself."""
 
@@ -218,8 +224,7 @@ class _Comparer:
             )
             for one in read.findings:
                 if one.rule == "AVRO-P001":
-                    alone = " (compat looks into this file alone)" if ".avsc of" in one.hint else ""
-                    yield replace(one, hint=f"{one.hint}{alone}")
+                    yield replace(one, hint=_ALONE if ".avsc of" in one.hint else one.hint)
 
     def _poison(self, side: Side) -> tuple[Finding, ...]:
         """Why nothing would come after it."""

@@ -67,15 +67,29 @@ TERMS: Final = {
 _ROW: Final = re.compile(r"\| (\d+) \| ([^|]+) \| ([^|]+) \|")
 
 
+PAGES: Final = ("strategies", "schema-types", "exit-codes")
+"""The pages of terms, each a word that is explained."""
+
+_PAGE_WORDS: Final = {
+    **dict.fromkeys(("strategy", "compatibility"), "strategies"),
+    **dict.fromkeys(("type", "types", "schema", "schemas"), "schema-types"),
+    **dict.fromkeys(("exit", "code", "codes"), "exit-codes"),
+}
+
+
 def guess_term(word: str) -> str | None:
-    """The rule, strategy or schema type that a word seems to mean."""
+    """The rule, strategy, schema type or page that a word seems to mean."""
+    asked = word.lower().replace("_", "-")
+    if page := _PAGE_WORDS.get(asked) or closest(asked, PAGES):
+        return page
     return guess_rule(word) or closest(word.upper().replace("-", "_"), TERMS)
 
 
 def term_page(term: str) -> str | None:
-    """The Markdown text about a strategy or a schema type, as Pulsar spells it; or exit codes."""
-    if term == "EXIT_CODES":
-        return _term_text("exit-codes")
+    """The Markdown text about a strategy or a schema type, as Pulsar spells it; or a whole page."""
+    page = term.lower().replace("_", "-")
+    if page in PAGES:
+        return _term_text(page)
     if page := TERMS.get(term):
         return _section(_term_text(page), term)
     rows = map(_ROW.fullmatch, _term_text("exit-codes").splitlines())

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def apply(
     plan_file: Annotated[
-        Path | None, typer.Argument(metavar="[PLANFILE]", help="A plan that `plan --out` wrote.")
+        Path | None, typer.Argument(metavar="PLANFILE", help="A plan that `plan --out` wrote.")
     ] = None,
     auto_approve: Annotated[
         bool, typer.Option("--auto-approve", help="Plan and apply at once, without a plan file.")

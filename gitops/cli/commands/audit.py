@@ -46,8 +46,8 @@ def audit(
     namespaces: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TENANT/NAMESPACE]...",
-            help="Only these namespaces: to list all needs a superuser role.",
+            metavar="NAMESPACE",
+            help="tenant/namespace; without any all, which needs a superuser role.",
             show_default="all",
         ),
     ] = None,

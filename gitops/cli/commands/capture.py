@@ -51,7 +51,7 @@ def capture(
     topics: Annotated[
         list[str],
         typer.Argument(
-            metavar="TOPIC...", help="tenant/namespace/topic.", autocompletion=completion.topics
+            metavar="TOPIC", help="tenant/namespace/topic.", autocompletion=completion.topics
         ),
     ],
     out: Annotated[

@@ -27,6 +27,7 @@ def compat(
         typer.Option(
             "--strategy",
             "-s",
+            metavar="STRATEGY",
             help="The SchemaCompatibilityStrategy.",
             autocompletion=completion.strategies,
         ),
@@ -35,6 +36,7 @@ def compat(
         str | None,
         typer.Option(
             "--type",
+            metavar="TYPE",
             help="The SchemaType [default: that of the file, as for pulsar-admin; or AVRO].",
             autocompletion=completion.schema_types,
         ),

@@ -48,6 +48,7 @@ Type = Annotated[
     str | None,
     typer.Option(
         "--type",
+        metavar="TYPE",
         help="The file's SchemaType [default: that of the file, of the topic, or AVRO].",
         autocompletion=completion.schema_types,
     ),

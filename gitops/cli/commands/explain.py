@@ -16,8 +16,9 @@ def explain(
         str | None,
         typer.Argument(
             metavar="TERM",
-            help="A rule, strategy, schema type or exit code, such as AVRO-R002, BACKWARD, "
-            "KEY_VALUE or 3; none: list all rules.",
+            help="A rule or a kind of rules, a strategy, schema type or exit code: AVRO-R002, "
+            "AVRO, BACKWARD, KEY_VALUE, 3; or strategies, schema-types, exit-codes; none: list "
+            "all rules.",
             autocompletion=terms,
         ),
     ] = None,
@@ -36,10 +37,17 @@ def explain(
         print_report(rules_report(RULES.values()), no_color=no_color)
         return Exit.GOOD
     name = term.upper()
+    if of_kind := [rule for rule in RULES.values() if rule.id.startswith(f"{name}-")]:
+        print_report(rules_report(of_kind), no_color=no_color)
+        return Exit.GOOD
     page = rule_page(name) if name in RULES else term_page(name.replace("-", "_"))
     if page is None:
         meant = guess_term(term)
-        hint = f"did you mean {meant}?" if meant else "`pulsar-gitops explain` lists all rules"
+        hint = (
+            f"did you mean {meant}?"
+            if meant
+            else "`pulsar-gitops explain` lists all rules and words"
+        )
         raise UsageError(
             f"there is no rule, strategy, schema type or exit code '{term}'", hint=hint
         )

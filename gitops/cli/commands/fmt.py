@@ -16,7 +16,7 @@ from gitops.reports import results
 def fmt(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Only these files or folders."),
+        typer.Argument(metavar="PATH", help="Only these files or folders."),
     ] = None,
     repo: options.Repo = HERE,
     check: Annotated[

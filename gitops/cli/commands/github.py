@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gitops.cli.exits import Exit
-from gitops.model.errors import UsageError
+from gitops.model.errors import UsageError, extra_hint
 
 if TYPE_CHECKING:
     from gitops.model.posts import PostResult
@@ -97,7 +97,9 @@ def relay(
 
 @app.command("issue", short_help="Write or close one issue.")
 def issue(
-    title: Annotated[str, typer.Option("--title", help="Its title, by which it is found again.")],
+    title: Annotated[
+        str, typer.Option("--title", metavar="TEXT", help="Its title, by which it is found again.")
+    ],
     report: Report = None,
     done: Annotated[
         bool, typer.Option("--close", help="Close it: there is no reason left.")
@@ -126,8 +128,7 @@ def _host() -> Iterator[CodeHost]:
     except ImportError as error:
         raise UsageError(
             "the library for GitHub is not installed",
-            hint="install pulsar-schema-gitops with its extra 'github': in a checkout, "
-            "pip install '.[github]'",
+            hint=extra_hint("github"),
         ) from error
     repository = GitHubRepository(access(os.environ))
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def import_registry(
     namespaces: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TENANT/NAMESPACE]...", help="Only these; all without any."),
+        typer.Argument(metavar="NAMESPACE", help="tenant/namespace; all without any."),
     ] = None,
     update: Annotated[
         list[str] | None,

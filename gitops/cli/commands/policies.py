@@ -57,7 +57,7 @@ def set_policies(
     subject: Subject,
     assignments: Annotated[
         list[str],
-        typer.Argument(metavar="KEY=VALUE...", help="Such as schemaCompatibilityStrategy=FULL."),
+        typer.Argument(metavar="KEY=VALUE", help="Such as schemaCompatibilityStrategy=FULL."),
     ],
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,

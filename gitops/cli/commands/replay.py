@@ -13,7 +13,7 @@ import typer
 
 import gitops
 from gitops.cli import completion, options
-from gitops.cli.console import refuse_inputs, require_writable, write_text
+from gitops.cli.console import print_message, refuse_inputs, require_writable, write_text
 from gitops.cli.exits import Exit
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
@@ -204,6 +204,7 @@ def _run(selected: _Options, display: Display, page: Path | None) -> int:
         )
         whole = render(PAGE, results.ReplayPage(replay=result.report, run=run))
         write_text(page, str(whole.body))
+        print_message(f"page written to {page}")
     return _code(result.report, display.fail_on)
 
 

@@ -48,6 +48,7 @@ def upload(
         str | None,
         typer.Option(
             "--type",
+            metavar="TYPE",
             help="The file's SchemaType [default: that of the file, as for pulsar-admin].",
             autocompletion=completion.schema_types,
         ),
@@ -71,6 +72,7 @@ def upload(
     with open_either(repo, registry, url, None) as live:
         version = live.register_schema(name, info)
     print_text(f"{version}\n")
+    print_message(f"{name} is registered as v{version}")
     return Exit.GOOD
 
 
@@ -78,7 +80,8 @@ def upload(
 def get(
     topic: Topic,
     version: Annotated[
-        int | None, typer.Option("--version", help="This version instead of the latest.")
+        int | None,
+        typer.Option("--version", metavar="N", help="This version instead of the latest."),
     ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,

@@ -18,8 +18,12 @@ def serve(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     broker: options.Broker = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="The port; 0: a free one.")] = _PORT,
+    host: Annotated[
+        str, typer.Option("--host", metavar="HOST", help="The address to listen on.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", help="The port; 0: a free one.")
+    ] = _PORT,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(

@@ -15,7 +15,7 @@ from gitops.reports import results
 def validate(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[PATH]...", help="Show only findings in these files or folders."),
+        typer.Argument(metavar="PATH", help="Show only findings in these files or folders."),
     ] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,

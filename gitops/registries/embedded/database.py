@@ -128,8 +128,9 @@ class Database:
 
     def _open(self) -> sqlite3.Connection:
         """Open the file that is there; it is never created by this."""
+        how = "mode=ro&immutable=1" if self._is_unwritable() else "mode=rw"
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",
+            f"{self.path.absolute().as_uri()}?{how}",
             uri=True,
             timeout=self._busy_seconds,
             isolation_level=None,
@@ -141,6 +142,14 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _is_unwritable(self) -> bool:
+        """Whether it is read without the files that SQLite puts beside it.
+
+        One of them is the log of what other processes write: where it is, SQLite decides.
+        """
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return not os.access(self.path.parent, os.W_OK) and not log.exists()
 
     @contextmanager
     def _plain_errors(self) -> Iterator[None]:

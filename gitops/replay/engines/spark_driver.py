@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from gitops.interrupts import run_interruptible
-from gitops.model.errors import OutsideError
+from gitops.model.errors import OutsideError, extra_hint
 from gitops.replay.engines.spark_errors import failure, shown
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def find_java(environment: Mapping[str, str]) -> Path:
         found.append(f"{java} is of version {version}" if version else f"{java} does not start")
     raise OutsideError(
         f"Spark needs Java {OLDEST} or newer: {', '.join(found) or 'there is none'}",
-        hint="install one, or pulsar-schema-gitops with its extra 'java', "
-        "or have a quick look without it: --engine local",
+        hint=f"install one; or {extra_hint('java')}; or have a quick look with --engine local",
     )
 
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import msgspec
 
 import gitops
-from gitops.model.errors import UsageError
+from gitops.model.errors import UsageError, extra_hint
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.engines import carried_modules
 from gitops.replay.engines.spark_driver import default_master, new_session
@@ -181,8 +181,7 @@ def find_session() -> SparkSession | None:
     except ImportError as error:
         raise UsageError(
             f"--engine spark needs more than is installed: {error}",
-            hint="install pulsar-schema-gitops with its extra 'spark', or have a quick look: "
-            "--engine local",
+            hint=f"{extra_hint('spark')}; or have a quick look with --engine local",
         ) from error
     connect = sys.modules.get("pyspark.sql.connect.session")
     found = _active(connect.SparkSession) if connect else None

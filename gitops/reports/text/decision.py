@@ -27,6 +27,7 @@ from gitops.usecases.schemas import ClassMatch
 # One decision in a terminal: the verdict, what differs, and every reason.
 
 _MAX_FINDINGS: Final = 200
+_INVALID: Final = "AVRO-P001"
 
 
 def decision_text(result: DecisionResult) -> RenderableType:
@@ -53,11 +54,12 @@ def decision_report(compared: Comparison) -> RenderableType:
         lines = lines_of(where.file)
         return lines[where.line - 1] if 0 < where.line <= len(lines) else None
 
-    parts: list[RenderableType] = [_verdict(compared.strategy, decision, len(old) - 1)]
+    invalid = _invalid_file(compared)
+    parts: list[RenderableType] = [_verdict(compared.strategy, decision, len(old) - 1, invalid)]
     if len(old) > 1:
         named = " · ".join(f"v{number} {safe(file)}" for number, file in enumerate(old))
         parts.append(Text(f"    {named}", style="dim"))
-    if compared.changes:
+    if compared.changes and not invalid:
         parts.append(Padding(change_table(compared.changes), (0, 0, 0, 4)))
     for finding in findings[:_MAX_FINDINGS]:
         parts += [Text(""), finding_block(finding, excerpt)]
@@ -67,7 +69,21 @@ def decision_report(compared: Comparison) -> RenderableType:
     return Group(*parts)
 
 
-def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> Text:
+def _invalid_file(compared: Comparison) -> str:
+    """The file that is refused since it is no definition; its texts say nothing beside others."""
+    if compared.decision.accepted:
+        return ""
+    found = (
+        one.location.file for one in compared.findings if one.rule == _INVALID and one.location
+    )
+    return next(found, "")
+
+
+def _verdict(
+    strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int, invalid: str
+) -> Text:
+    if invalid:
+        return Text.assemble(("✗ refused", "bold red"), f": {safe(invalid)} is not valid")
     if not decision.accepted:
         under = f" under {strategy.value}" if latest >= 0 else " as the first schema of a topic"
         return Text.assemble(("✗ refused", "bold red"), under)

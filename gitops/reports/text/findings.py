@@ -179,8 +179,9 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
         align_columns(rows),
         Text(""),
         Text(
-            "see pulsar-gitops explain RULE-ID; gitops.yaml can change the severity of all but "
-            "the fixed ones"
+            "pulsar-gitops explain RULE-ID has more; it also explains strategies, schema-types and "
+            "exit-codes, and each of them. gitops.yaml can change the severity of all rules but "
+            "the fixed ones (always)."
         ),
     )
 

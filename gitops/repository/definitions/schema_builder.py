@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
+from gitops.model.errors import OutsideRepositoryError, UnreadableFileError, extra_hint
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
@@ -338,7 +338,7 @@ class SchemaBuilder:
         if file is None or message is None:
             return None
         if not self._protoc.is_installed():
-            hint = "install pulsar-schema-gitops with its extra 'protobuf'"
+            hint = extra_hint("protobuf")
             place.add("REPO-R020", "no protoc to compile it with", "definition", hint=hint)
             return None
         compiled = self._protoc.compile(file)

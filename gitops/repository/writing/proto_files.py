@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, MutableSequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from gitops.model.errors import extra_hint
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState
@@ -26,9 +27,7 @@ from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-WITHOUT_PROTOC: Final = (
-    "install pulsar-schema-gitops with its extra 'protobuf', remove the files and import again"
-)
+WITHOUT_PROTOC: Final = f"{extra_hint('protobuf')}, remove the files and import again"
 
 OTHER_BYTES: Final = "its `.proto` files compile to other bytes"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from gitops.model.errors import NotThereError, UnreadableFileError, UsageError
+from gitops.model.errors import NotThereError, UnreadableFileError, UsageError, extra_hint
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.state import RegistryState, Repository, TopicState
@@ -97,7 +97,7 @@ def _require_protoc(repository: Repository, topic: TopicName) -> None:
         raise UsageError(
             f"no protoc to compile {source.definitions[0]} with",
             where=source.manifest.file,
-            hint="install pulsar-schema-gitops with its extra 'protobuf'",
+            hint=extra_hint("protobuf"),
         )
 
 

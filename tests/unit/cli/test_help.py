@@ -83,3 +83,11 @@ def test_all_exit_codes_are_explained_at_once(command: CommandLine) -> None:
     done = command("explain", "exit-codes")
     assert done.code == 0
     assert all(re.search(rf"^ *{int(code)} ", done.out, re.MULTILINE) for code in Exit)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "connect", "schemas", "policies", "github", "gitlab"])
+def test_no_help_shows_a_type_of_python_or_brackets_twice(name: str, command: CommandLine) -> None:
+    shown = command(*name.split(), "--help").out
+    assert not re.search(r"<(?:list\[)?(?:str|int|float|bool|[Pp]ath|text)\]?>", shown)
+    usage = shown.partition("\n\n")[0]
+    assert not re.search(r"\[\[|\]\]|\]\.\.\.\]|\.\.\.[^ \]]*\]\.\.\.", usage), usage

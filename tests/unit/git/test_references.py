@@ -59,6 +59,7 @@ def test_a_branch_of_another_name_is_named(repo: GitRepository, checkout: Checko
     """Git before 3.0 begins with `master` where nobody says otherwise."""
     repo.commit({"a": "1"})
     repo.git("branch", "--move", "trunk")
+    repo.git("tag", "--annotate", "v1", "--message", "x")
 
     with pytest.raises(UsageError) as raised:
         commit_of(checkout, "main")

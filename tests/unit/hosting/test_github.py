@@ -149,7 +149,7 @@ def test_nobody_there_is_said_without_the_token() -> None:
     with pytest.raises(OutsideError) as stopped:
         repository.add_comment(7, "text")
 
-    assert "no answer" in stopped.value.what
+    assert "no answer: nothing listens there (connection refused)" in stopped.value.what
     assert TOKEN not in f"{stopped.value.what}{stopped.value.hint}{found!r}"
 
 

@@ -81,7 +81,7 @@ def test_an_answer_that_is_not_gitlabs_is_an_error(
 def test_nobody_there_is_an_error_without_the_token() -> None:
     nowhere = project_of(JOB | {"CI_API_V4_URL": "http://127.0.0.1:1/api/v4"})
 
-    with pytest.raises(OutsideError, match="no answer") as refused:
+    with pytest.raises(OutsideError, match=r"no answer: nothing listens there") as refused:
         GitLabProject(nowhere, retries=0).login()
     assert TOKEN not in f"{refused.value!r}{refused.value.where}{refused.value.hint}{nowhere!r}"
 

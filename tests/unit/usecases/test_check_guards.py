@@ -273,3 +273,11 @@ def test_a_limit_that_is_taken_out_stands_in_the_base(repo: GitRepository) -> No
     assert found.location is not None
     assert found.location.in_base
     assert str(found.location) == "gitops.yaml:5:21"
+
+
+def test_a_manifest_that_is_moved_and_not_staged_is_a_rename(repo: GitRepository) -> None:
+    moved = {f"{FOLDER}/status.yaml": None, f"{FOLDER}/state.yaml": FILES[f"{FOLDER}/status.yaml"]}
+    repo.write(moved)
+    found = {(each.rule, each.subject) for each in report(repo).findings}
+    assert ("CHECK-R002", "shop/orders/state") in found
+    assert "CHECK-R001" not in {rule for rule, _ in found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -152,3 +153,16 @@ def test_a_lock_held_too_long_is_told(database: Database) -> None:
     with database.writing():
         assert tenants(impatient) == ["a"]
     impatient.close()
+
+
+def test_a_folder_that_cannot_be_written_is_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_tenant(database, "shop")
+    database.close()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+
+    assert tenants(database) == ["shop"]
+    assert [each.name for each in database.path.parent.iterdir()] == [database.path.name]
+    with pytest.raises(OutsideError, match="readonly"):
+        add_tenant(database, "other")
