@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, final
 
@@ -17,7 +18,10 @@ _WAIT: Final = 1_000
 
 _MOMENT: Final = 20
 _MOST_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of messages that are read at a time, and one more message."""
+"""Bytes of messages that are read at a time, and those of one more turn."""
+
+_TURN: Final = 50
+"""Messages between two looks at how large they are: to ask each takes time."""
 
 _OPERATION_SECONDS: Final = 30
 
@@ -158,13 +162,15 @@ class _Reader:
 
     def read(self, most: int) -> list[Any]:
         found: list[Any] = []
-        size, wait, read = 0, _WAIT, self._next
+        size, read = 0, self._next
         try:
+            found.append(read(_WAIT))
+            length = type(found[0]).length
             while len(found) < most and size < _MOST_BYTES:
-                message = read(wait)
-                found.append(message)
-                size += message.length()
-                wait = _MOMENT
+                turn = min(_TURN, most - len(found))
+                for wait in repeat(_MOMENT, turn):
+                    found.append(read(wait))  # noqa: PERF401 - those before a timeout are kept
+                size += sum(map(length, found[-turn:]))
         except self._pulsar.Timeout:
             pass
         except self._pulsar.PulsarException as error:

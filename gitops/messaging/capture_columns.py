@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Collection, Sequence
-from itertools import accumulate, chain
-from operator import methodcaller
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy
@@ -141,7 +140,7 @@ def to_batch(block: Block, contents: Contents, topic: str, partition: int) -> py
     """The messages as a batch of SCHEMA; `partition` is -1 where the topic has none."""
     messages, count = block.messages, len(block.messages)
     events = _integers(messages, "event_timestamp")
-    names = list(map(methodcaller("producer_name"), block.firsts))
+    names = list(_answers(block.firsts, "producer_name"))
     columns = [
         pyarrow.repeat(topic, count),
         _message_ids(block, partition),
@@ -194,7 +193,12 @@ def _ids(messages: Sequence[Any]) -> Integers:
 
 
 def _integers(items: Sequence[Any], name: str) -> Integers:
-    return numpy.fromiter(map(methodcaller(name), items), numpy.int64, len(items))
+    return numpy.fromiter(_answers(items, name), numpy.int64, len(items))
+
+
+def _answers(messages: Sequence[Any], name: str) -> Iterator[Any]:
+    """What each message answers to a method, which is looked up once: they are of one class."""
+    return map(getattr(type(messages[0]), name), messages)
 
 
 def _starts(ids: Integers) -> Integers:
@@ -212,7 +216,7 @@ def _spread(values: Integers, starts: Integers, count: int) -> Integers:
 def _texts(messages: Sequence[Any], name: str) -> pyarrow.BinaryArray:
     """A text of each message as bytes, null for an empty one: the client tells no difference."""
     try:
-        texts = list(map(methodcaller(name), messages))
+        texts = list(_answers(messages, name))
     except UnicodeDecodeError:
         found = [_text(message, name) or None for message in messages]
         return pyarrow.array(found, pyarrow.binary())
@@ -220,7 +224,7 @@ def _texts(messages: Sequence[Any], name: str) -> pyarrow.BinaryArray:
         return pyarrow.nulls(len(texts), pyarrow.binary())
     if not all(texts):
         texts = [text or None for text in texts]
-    return pyarrow.array(texts, pyarrow.string()).cast(pyarrow.binary())
+    return pyarrow.array(texts, pyarrow.binary())
 
 
 def _text(message: Any, name: str) -> bytes:  # noqa: ANN401 - pulsar-client has no types
@@ -234,7 +238,7 @@ def _text(message: Any, name: str) -> bytes:  # noqa: ANN401 - pulsar-client has
 
 def _payloads(messages: Sequence[Any]) -> pyarrow.BinaryArray:
     """Null for a message whose value is null, which is a tombstone."""
-    found = list(map(methodcaller("data"), messages))
+    found = list(_answers(messages, "data"))
     if not all(found):
         for at, payload in enumerate(found):
             if not payload and messages[at].has_null_value():
@@ -303,11 +307,11 @@ def _sequence_id(message: Any) -> int | None:  # noqa: ANN401 - pulsar-client ha
 def _properties(messages: Sequence[Any]) -> pyarrow.MapArray:
     """Null where the client cannot read one of them, which is no UTF-8."""
     try:
-        found: list[dict[str, str]] = list(map(methodcaller("properties"), messages))
+        found: list[dict[str, str]] = list(_answers(messages, "properties"))
     except UnicodeDecodeError:
         return pyarrow.array(list(map(_readable_properties, messages)), _PROPERTIES)
-    sizes = list(map(len, found))
-    offsets = pyarrow.array(accumulate(sizes, initial=0), pyarrow.int32())
+    offsets = numpy.zeros(len(found) + 1, numpy.int32)
+    numpy.cumsum(list(map(len, found)), out=offsets[1:])
     keys = pyarrow.array(list(chain.from_iterable(found)), pyarrow.string())
     values = list(chain.from_iterable(map(dict.values, found)))
     return pyarrow.MapArray.from_arrays(offsets, keys, pyarrow.array(values, pyarrow.string()))

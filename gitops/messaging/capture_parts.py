@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol, final
@@ -14,7 +15,7 @@ from gitops.messaging.capture_avro import avro_sink
 from gitops.messaging.capture_columns import SCHEMA
 from gitops.messaging.capture_files import PartFormat, new_file, writable
 
-GROUP_BYTES: Final = 8 * 1024 * 1024
+GROUP_BYTES: Final = 4 * 1024 * 1024
 """Bytes of the messages that are held until they are written, as one row group."""
 
 GROUP_ROWS: Final = 32 * 1024
@@ -32,10 +33,12 @@ class _Sink(Protocol):
 class PartWriter:
     """One part: appears under its name when the block of `open_part` is done."""
 
-    def __init__(self, sink: _Sink) -> None:
+    def __init__(self, sink: _Sink, thread: Executor) -> None:
         self._sink = sink
         self._waiting: list[pyarrow.RecordBatch] = []
         self._rows = self._bytes = 0
+        self._thread = thread
+        self._writing: Future[None] | None = None
         self.size = 0
 
     @property
@@ -53,19 +56,33 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what waits in the thread, once it is done with what came before."""
+        self.settle()
         if self._waiting:
-            self._sink.write(pyarrow.Table.from_batches(self._waiting))
+            table = pyarrow.Table.from_batches(self._waiting)
+            self._writing = self._thread.submit(self._sink.write, table)
         self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def settle(self) -> None:
+        """Wait for the thread; raises what it raised."""
+        if self._writing:
+            self._writing.result()
+        self._writing = None
 
 
 @contextmanager
 def open_part(path: Path, part_format: PartFormat) -> Iterator[PartWriter]:
     """A part that is whole, or not there; raises UsageError where it cannot be written."""
-    with writable(path.parent), new_file(path) as file, _SINKS[part_format](file) as sink:
-        writer = PartWriter(sink)
+    with (
+        writable(path.parent),
+        new_file(path) as file,
+        _SINKS[part_format](file) as sink,
+        ThreadPoolExecutor(1, "capture") as thread,
+    ):
+        writer = PartWriter(sink, thread)
         yield writer
         writer.flush()
+        writer.settle()
 
 
 @final
@@ -75,6 +92,8 @@ class _ParquetSink:
 
     def write(self, table: pyarrow.Table) -> None:
         self._writer.write_table(table, row_group_size=table.num_rows)
+        # Arrow keeps what it encoded with, and some 30 MiB more from group to group (26.0).
+        pyarrow.default_memory_pool().release_unused()
 
 
 @contextmanager

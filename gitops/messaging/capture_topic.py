@@ -26,7 +26,7 @@ from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from gitops.ports import Progress, no_progress
 
-_MOST: Final = 1_000
+_MOST: Final = 2_000
 """Messages that are read at a time."""
 
 ENCRYPTED: Final = "encrypted"
