@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, final
@@ -48,13 +50,24 @@ _TYPES: Final[dict[str, object]] = {
     "properties": ["null", _MAP],
     "encryption": ["null", _ENCRYPTION],
 }
-DEFINITION: Final = {
+DEFINITION: Final[dict[str, Any]] = {
     "type": "record",
     "name": "CapturedMessage",
     "namespace": "pulsar_gitops",
     "fields": [{"name": name, "type": kind} for name, kind in _TYPES.items()],
 }
 """The schema of a part: the columns of a capture as fields."""
+
+NOT_AVRO: Final = (
+    ValueError,
+    EOFError,
+    IndexError,
+    KeyError,
+    TypeError,
+    struct.error,
+    zlib.error,
+)
+"""What fastavro raises for bytes that are no Avro (1.12)."""
 
 
 @final

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import datetime
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
+from gitops.messaging.capture_avro import NOT_AVRO
 from gitops.messaging.capture_files import PartFormat
 from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.message import Message
@@ -27,16 +26,6 @@ _ROWS: Final = 1_000
 """Messages of a partition that are held as Python values."""
 _EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)
 _MILLISECOND: Final = datetime.timedelta(milliseconds=1)
-_BROKEN_AVRO: Final = (
-    ValueError,
-    EOFError,
-    IndexError,
-    KeyError,
-    TypeError,
-    struct.error,
-    zlib.error,
-)
-"""What fastavro raises for bytes that are no Avro (1.12)."""
 
 
 class CapturedMessage(NamedTuple):
@@ -156,5 +145,5 @@ def _whole(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         raise UsageError(f"{path} is not there, and the manifest counts it", hint=AGAIN) from None
-    except (pyarrow.ArrowException, OSError, *_BROKEN_AVRO) as error:
+    except (pyarrow.ArrowException, OSError, *NOT_AVRO) as error:
         raise UsageError(f"{path} is damaged: its messages cannot be read", hint=AGAIN) from error

@@ -35,8 +35,8 @@ class FormatRow:
     `unpacks` are endings of compressed files that it reads. `may_be_empty`: a file without a byte
     is one. `is_lines`: each line is a message. `has_columns`: columns may have other names.
     `names_topics`: each message can have its topic, so that the same data serves several topics.
-    `has_message_ids`: it can have the message's own id. `names_versions`: the schema in a file is
-    the version's.
+    `has_message_ids`: it can have the message's own id. `has_tombstones`: a message without a
+    payload is one whose value is null. `names_versions`: the schema in a file is the version's.
     """
 
     source: str = ""
@@ -52,6 +52,7 @@ class FormatRow:
     has_columns: bool = False
     names_topics: bool = False
     has_message_ids: bool = False
+    has_tombstones: bool = False
     names_versions: bool = False
 
 
@@ -105,6 +106,16 @@ SAMPLE_FORMATS: Final[Mapping[str, FormatRow]] = {
         like="parquet",
         names_topics=True,
         has_message_ids=True,
+        has_tombstones=True,
+    ),
+    "capture-avro": FormatRow(
+        source="replay.sources.avro_captures.AvroCaptureSource",
+        what="an Avro container, as captures are",
+        begins=(b"Obj\x01",),
+        like="avro",
+        names_topics=True,
+        has_message_ids=True,
+        has_tombstones=True,
     ),
 }
 

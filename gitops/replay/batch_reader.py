@@ -15,6 +15,7 @@ from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS, MessageLocations, groups
 from gitops.replay.counts import (
     MOST_CHOSEN_BYTES,
+    TOMBSTONE,
     ForwardMessage,
     Key,
     Limits,
@@ -109,6 +110,7 @@ NO_VERSION: Final = Reason("", "the schema version of the message is unknown")
 NO_SUCH_SCHEMA: Final = Reason("", "no version of the topic has the file's schema")
 UNKNOWN_VERSION: Final = Reason("", "the topic has no such schema version")
 NO_PAYLOAD: Final = Reason("", "the message has no payload")
+_TOMBSTONE: Final = Reason("", TOMBSTONE)
 
 
 _ReaderKernel = tuple[ReaderSchema, Kernel | Reason]
@@ -160,10 +162,14 @@ class BatchReader:
         return [owner for owner in owners if owner.topic == name]
 
     def _add(self, owner: Owner, version: int | None, messages: Messages) -> None:
+        row = SAMPLE_FORMATS[self._job.sample(owner).format]
         if version is None:
             version = self._job.sample(owner).version
+        if row.has_tombstones and not self._is_separated(owner, version):
+            messages = self._with_payload(_key(owner, version), _TOMBSTONE, messages)
+            if not len(messages.payloads):
+                return
         if version is None:
-            row = SAMPLE_FORMATS[self._job.sample(owner).format]
             why = NO_SUCH_SCHEMA if row.names_versions else NO_VERSION
             self._readings.fail(_key(owner, None), why, messages)
         elif version not in self._job.replays[owner.topic].versions:
@@ -172,16 +178,10 @@ class BatchReader:
             self._add_known(owner, version, messages)
 
     def _add_known(self, owner: Owner, version: int, messages: Messages) -> None:
-        if is_separated(self._job.replays[owner.topic].versions[version]):
+        if self._is_separated(owner, version):
             pairs = join(messages.keys, messages.payloads)
             messages = messages._replace(payloads=pairs)
-        if messages.payloads.null_count:
-            missing = messages.payloads.is_null()
-            empty = messages.take(pyarrow.compute.indices_nonzero(missing))
-            self._readings.fail(_key(owner, version), NO_PAYLOAD, empty)
-            messages = messages.take(
-                pyarrow.compute.indices_nonzero(pyarrow.compute.invert(missing))
-            )
+        messages = self._with_payload(_key(owner, version), NO_PAYLOAD, messages)
         if not len(messages.payloads):
             return
         how = self._job.sample(owner).logical_types
@@ -192,6 +192,20 @@ class BatchReader:
             else:
                 self._readings.walk(key, kernel, messages)
         self._choosing.add(owner.topic, version, owner.sample, messages)
+
+    def _is_separated(self, owner: Owner, version: int | None) -> bool:
+        """Whether a payload is only half of a message."""
+        versions = self._job.replays[owner.topic].versions
+        return version in versions and is_separated(versions[version])
+
+    def _with_payload(self, key: Key, why: Reason, messages: Messages) -> Messages:
+        """Those that have one; the others are counted, and why no reader is asked about them."""
+        if not messages.payloads.null_count:
+            return messages
+        missing = messages.payloads.is_null()
+        empty = messages.take(pyarrow.compute.indices_nonzero(missing))
+        self._readings.fail(key, why, empty)
+        return messages.take(pyarrow.compute.indices_nonzero(pyarrow.compute.invert(missing)))
 
     def _kernels_of(self, topic: str, version: int, how: LogicalTypes) -> list[_ReaderKernel]:
         if (topic, version, how) not in self._kernels:

@@ -7,23 +7,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from gitops.messaging.capture_files import CaptureFolder, CaptureManifest, capture_folders
+from gitops.messaging.capture_files import (
+    CaptureFolder,
+    CaptureManifest,
+    PartFormat,
+    capture_folders,
+)
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.model.replay import Sample
-from gitops.model.sample_formats import SAMPLE_FORMATS
+from gitops.model.sample_formats import SampleFormat
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository, TopicSource
 
-_READ: Final = SAMPLE_FORMATS["capture"].like
-"""The format of files that a replay reads as captures."""
+_FORMATS: Final[Mapping[PartFormat, SampleFormat]] = {
+    "parquet": "capture",
+    "avro": "capture-avro",
+}
+"""Of the samples that the parts of a capture are."""
 
 
 @dataclass(slots=True, kw_only=True)
 class CapturedTopic:
     """The folders of a topic's messages, the schemas of their versions, and masked fields."""
 
-    folders: list[Path] = field(default_factory=list)
+    folders: dict[Path, SampleFormat] = field(default_factory=dict)
     schemas: dict[int, SchemaInfo] = field(default_factory=dict)
     masked: set[str] = field(default_factory=set)
 
@@ -33,10 +41,10 @@ class CapturedTopic:
             if self.schemas.setdefault(version, info) != info:
                 raise UsageError(
                     f"v{version} of {topic} is another schema in {folder.path} than in "
-                    f"{self.folders[0]}: they are of two registries",
+                    f"{next(iter(self.folders))}: they are of two registries",
                     hint="replay each of them by itself",
                 )
-        self.folders.append(folder.path)
+        self.folders[folder.path] = _FORMATS[manifest.part_format]
         self.masked |= set(manifest.masking.fields if manifest.masking else ())
 
 
@@ -47,11 +55,6 @@ def read_captures(root: Path) -> Captures:
     """The captured topics below a folder; raises UsageError where there is none."""
     found: dict[TopicName, CapturedTopic] = {}
     for folder, manifest in capture_folders(root):
-        if manifest.part_format != _READ:
-            raise UsageError(
-                f"{folder.path} has messages in the format {manifest.part_format}",
-                hint=f"replay reads captures of `--format {_READ}`",
-            )
         topic = TopicName.parse(manifest.topic)
         found.setdefault(topic, CapturedTopic()).add(topic, folder, manifest)
     return found
@@ -75,10 +78,10 @@ def _samples(source: TopicSource, captured: CapturedTopic | None) -> tuple[Sampl
     sensitive = captured.masked.union(*(each.sensitive for each in source.samples))
     return tuple(
         Sample(
-            format="capture",
+            format=sample_format,
             path=f"file://{folder.resolve()}",
             location=source.manifest,
             sensitive=tuple(sorted(sensitive)),
         )
-        for folder in captured.folders
+        for folder, sample_format in captured.folders.items()
     )

@@ -13,6 +13,9 @@ from msgspec import Struct, field
 from gitops.model.replay import Direction, FailureExample, ReplayFailure
 from gitops.replay.histograms import Histogram, add_histogram
 
+TOMBSTONE: Final = "the message is a tombstone: its value is null"
+"""Why no reader is asked about a message that is as it should be."""
+
 
 class Key(Struct, frozen=True, order=True):
     """Whose counts: a topic, a version of its data (None: not known), a reader.

@@ -14,7 +14,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import Direction, ReaderSchema, ReplayFailure, Sample, TopicReplay
 from gitops.model.rules import make_finding
 from gitops.model.state import Repository
-from gitops.replay.counts import Key, Tally, failures
+from gitops.replay.counts import TOMBSTONE, Key, Tally, failures
 from gitops.replay.job import DuplicateFiles, RunResult, UnreadSample
 from gitops.replay.sensitive_fields import unknown_name_findings
 
@@ -138,15 +138,23 @@ def _sample_result(
 
 
 def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
-    """Messages that no reader was asked about; `whole`: the sample has no others."""
-    if not result.failed:
+    """Messages that no reader was asked about; `whole`: the sample has no others.
+
+    Tombstones are as they should be: they are named where nothing else is there to be read.
+    """
+    others = tuple(one for one in result.failures if one.reason != TOMBSTONE)
+    if not others and whole and result.failed:
+        what = f"all of the {_messages(result.failed)} of {result.sample.path} are tombstones"
+        yield _finding("REPLAY-R003", result, what, "capture more messages, with values")
+    if not others:
         return
-    messages, why = _messages(result.failed), _reasons(result.failures)
+    left = sum(one.rows for one in others)
+    messages, why = _messages(left), _reasons(others)
     if whole:
         what = f"none of the {messages} of {result.sample.path} was replayed: {why}"
         yield _finding("REPLAY-R012", result, what, _advice("REPLAY-R012", result))
     else:
-        verb = "was" if result.failed == 1 else "were"
+        verb = "was" if left == 1 else "were"
         what = f"{messages} {verb} not replayed: {why}"
         yield _finding("REPLAY-R003", result, what, _advice("REPLAY-R003", result))
 

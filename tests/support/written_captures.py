@@ -10,6 +10,7 @@ from gitops.messaging.capture_files import (
     CaptureFolder,
     CaptureManifest,
     Masking,
+    PartFormat,
     PartitionState,
     Selection,
 )
@@ -20,12 +21,14 @@ from gitops.replay.kernel.key_value.definition import is_separated
 from tests.support.fake_messages import FakeMessage, FakeReaders
 
 
-def write_capture(
+def write_capture(  # noqa: PLR0913 - what a capture has
     out: Path,
     topic: TopicName,
     messages: Sequence[FakeMessage],
     schemas: Mapping[int, SchemaInfo],
+    *,
     masking: Masking | None = None,
+    part_format: PartFormat = "parquet",
 ) -> CaptureFolder:
     """Capture these messages of a topic with these schemas."""
     end = max((one.at for one in messages), default=Position(-1, -1, -1))
@@ -35,7 +38,7 @@ def write_capture(
         address="nowhere",
         broker="4.0.7",
         program="test",
-        part_format="parquet",
+        part_format=part_format,
         begun="2026-05-01T00:00:00+00:00",
         selection=Selection(),
         masking=masking,

@@ -89,9 +89,7 @@ def capture(
             help="Only this share, such as 0.01, chosen by message id: always the same ones.",
         ),
     ] = None,
-    part_format: Annotated[
-        Format, typer.Option("--format", help="Of the files; replays read Parquet.")
-    ] = Format.PARQUET,
+    part_format: Annotated[Format, typer.Option("--format", help="Of the files.")] = Format.PARQUET,
     mask: Annotated[
         Mask, typer.Option("--mask", help="What replaces fields that a manifest names `sensitive`.")
     ] = Mask.REDACT,

@@ -138,6 +138,12 @@ class LiveVersions:
         return None
 
 
+def is_same_avro(definition: bytes, text: str) -> bool:
+    """Whether two definitions are one schema, by Avro's equality."""
+    info = SchemaInfo(type=SchemaType.AVRO, schema=text)
+    return _is_equal(0, info, StoredSchema(type=SchemaType.AVRO, data=definition))
+
+
 def _is_equal(version: int, info: SchemaInfo, candidate: StoredSchema) -> bool:
     try:
         return TYPES.find_equal([(version, to_stored(info))], candidate) is not None

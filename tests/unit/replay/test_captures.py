@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra 'replay' is not installed")
 
 from gitops.messaging.capture_client import Position
-from gitops.messaging.capture_files import MANIFEST
+from gitops.messaging.capture_files import MANIFEST, PartFormat
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.command_line import Outcome, captured
@@ -100,7 +100,72 @@ def test_a_part_that_no_manifest_names_or_hidden_files_do_no_harm(
     assert json.loads(ran.out)["rows"] == 1
 
 
-def test_separated_keys_are_read_with_their_schema(repo: Path, tmp_path: Path) -> None:
+def tombstone(version: int, number: int, key: str = "") -> FakeMessage:
+    return FakeMessage(at=Position(9, number, -1), is_null=True, version=version, key=key)
+
+
+def test_tombstones_are_counted_and_are_no_failures(repo: Path, tmp_path: Path) -> None:
+    """Neither one with a version nor one without."""
+    found = [*messages(1, b"\x02c\x02"), tombstone(1, 0), tombstone(-1, 1)]
+    write_capture(tmp_path / "cap", TOPIC, found, {1: avro(V1)})
+    ran = replay(repo, tmp_path / "cap", "--format", "json", "--fail-on", "warning")
+    assert ran.code == 0, ran.err
+    report = json.loads(ran.out)
+    assert (report["rows"], report["findings"]) == (3, [])
+    (topic,) = report["topics"]
+    assert [(one["reader"], one["rows"], one["failed"]) for one in topic["readers"]] == [
+        ("proposed", 1, 0)
+    ]
+    told = [(one["version"], one["rows"]) for one in topic["notReplayed"]]
+    assert told == [(1, 1), (None, 1)]
+    reasons = {each["reason"] for one in topic["notReplayed"] for each in one["failures"]}
+    assert reasons == {"the message is a tombstone: its value is null"}
+
+
+def test_a_capture_of_tombstones_alone_is_a_warning(repo: Path, tmp_path: Path) -> None:
+    write_capture(tmp_path / "cap", TOPIC, [tombstone(1, 0), tombstone(1, 1)], {1: avro(V1)})
+    ran = replay(repo, tmp_path / "cap", "--format", "json")
+    assert ran.code == 0, ran.err
+    (finding,) = json.loads(ran.out)["findings"]
+    assert (finding["rule"], finding["severity"]) == ("REPLAY-R003", "warning")
+    assert "all of the 2 messages of" in finding["message"]
+
+
+def test_a_tombstone_hides_no_message_that_was_not_read(repo: Path, tmp_path: Path) -> None:
+    """A value without a known version is not read, whatever else is there."""
+    found = [tombstone(1, 0), *messages(-1, b"\x02c\x02")]
+    write_capture(tmp_path / "cap", TOPIC, found, {1: avro(V1)})
+    ran = replay(repo, tmp_path / "cap", "--format", "json")
+    assert ran.code == 1
+    (finding,) = json.loads(ran.out)["findings"]
+    assert finding["rule"] == "REPLAY-R012"
+    assert "the schema version of the message is unknown" in finding["message"]
+    assert "its value is null" not in finding["message"]
+
+
+def test_avro_captures_give_the_same_report(repo: Path, tmp_path: Path) -> None:
+    found = [
+        *messages(0, b"\x02a", b"\x02b"),
+        *messages(1, b"\x02c\x02", b"bad", ledger=2),
+        tombstone(1, 0),
+    ]
+    schemas = {0: avro(V0), 1: avro(V1)}
+    reports = []
+    for part_format in ("parquet", "avro"):
+        out = tmp_path / part_format
+        write_capture(out, TOPIC, found, schemas, part_format=part_format)
+        ran = replay(repo, out, "--format", "json")
+        assert ran.code == 1, ran.err
+        reports.append(ran.out.replace(str(out), "OUT"))
+    assert json.loads(reports[0]) == json.loads(reports[1])
+    assert json.loads(reports[0])["rows"] == 5
+
+
+@pytest.mark.parametrize("part_format", ["parquet", "avro"])
+def test_separated_keys_are_read_with_their_schema(
+    repo: Path, tmp_path: Path, part_format: PartFormat
+) -> None:
+    """That of a tombstone, too."""
     pair = SchemaInfo(
         type=SchemaType.KEY_VALUE,
         schema=json.dumps({"key": V0, "value": V1}),
@@ -119,10 +184,12 @@ def test_separated_keys_are_read_with_their_schema(repo: Path, tmp_path: Path) -
     (folder / "key.avsc").write_text(json.dumps(V0))
     key = base64.b64encode(b"\x02k").decode()
     message = FakeMessage(at=Position(1, 0, -1), payload=b"\x02c\x02", version=0, key=key)
-    write_capture(tmp_path / "cap", TOPIC, [message], {0: pair})
+    found = [message, tombstone(0, 1, key)]
+    write_capture(tmp_path / "cap", TOPIC, found, {0: pair}, part_format=part_format)
     ran = replay(repo, tmp_path / "cap", "--format", "json")
     assert ran.code == 0, f"{ran.err}{ran.out}"
-    assert json.loads(ran.out)["rows"] == 1
+    (topic,) = json.loads(ran.out)["topics"]
+    assert [(one["rows"], one["failed"]) for one in topic["readers"]] == [(2, 0)]
 
 
 @pytest.mark.parametrize(
