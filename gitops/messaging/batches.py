@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.schema_versions import Version
-from gitops.messaging.values.schema import ValueSchema
+from gitops.messaging.values.schema import ValueSchema, key_values
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.compression import Compression
 from gitops.messaging.wire.frames import send_frame
@@ -44,12 +44,51 @@ class MessageId(NamedTuple):
         return ":".join(map(str, self))
 
 
+class EncryptionKey(NamedTuple):
+    """The key of an encrypted message's data, itself encrypted with the one of that name."""
+
+    name: str
+    value: bytes
+    metadata: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encryption:
+    """How a payload was encrypted that is sent as it is, and what is in it.
+
+    It was compressed before, from `uncompressed_size` bytes. `batch_size` is how many messages are
+    in it, 0 for one that is in no batch.
+    """
+
+    algorithm: str
+    param: bytes
+    keys: tuple[EncryptionKey, ...]
+    compression: str
+    uncompressed_size: int
+    batch_size: int = 0
+
+    def describe(self, metadata: api.MessageMetadata) -> None:
+        """Write it to the metadata of the payload's own frame."""
+        metadata.MergeFrom(api.MessageMetadata(compression=self.compression))
+        metadata.uncompressed_size = self.uncompressed_size
+        metadata.encryption_param = self.param
+        if self.algorithm:
+            metadata.encryption_algo = self.algorithm
+        if self.batch_size:
+            metadata.num_messages_in_batch = self.batch_size
+        for key in self.keys:
+            metadata.encryption_keys.add(
+                key=key.name, value=key.value, metadata=key_values(key.metadata)
+            )
+
+
 @dataclass(slots=True, eq=False)
 class PendingMessage:
     """An encoded message; `single` has what it carries beside the payload.
 
-    `sequence_id` is the caller's, or None until it is framed. `deliver_at` is in ms since 1970.
-    `deadline` is a time of the event loop. `size` counts against the producer's bound.
+    `encryption` is that of a payload that somebody else encrypted. `sequence_id` is the caller's,
+    or None until it is framed. `deliver_at` is in ms since 1970. `deadline` is a time of the event
+    loop. `size` counts against the producer's bound.
     """
 
     schema: ValueSchema
@@ -60,6 +99,7 @@ class PendingMessage:
     sequence_id: int | None = None
     deliver_at: int | None = None
     registration: asyncio.Task[Version] | None = None
+    encryption: Encryption | None = None
 
     @property
     def size(self) -> int:
@@ -68,8 +108,8 @@ class PendingMessage:
 
     @property
     def may_be_batched(self) -> bool:
-        """Whether it may share a frame; a delayed one has the delivery time in its own metadata."""
-        return self.deliver_at is None
+        """Whether it may share a frame: not what only the metadata of a frame can have."""
+        return self.deliver_at is None and self.encryption is None
 
 
 @dataclass(slots=True)
@@ -140,10 +180,14 @@ class Framer:
         )
         if version:
             metadata.schema_version = version
-        payload = self._compress(body, metadata)
+        encryption = messages[0].encryption
+        payload = self._compress(body, metadata) if encryption is None else self._checked(body)
         command = api.CommandSend(producer_id=self._producer_id, sequence_id=first)
         if len(messages) == 1:
             _copy_single(messages[0], metadata)
+            if encryption is not None:
+                encryption.describe(metadata)
+                command.num_messages = max(1, encryption.batch_size)
         else:
             command.num_messages = metadata.num_messages_in_batch = len(messages)
             command.highest_sequence_id = metadata.highest_sequence_id = last
@@ -153,6 +197,9 @@ class Framer:
         if self._compression.name != "NONE":
             metadata.MergeFrom(api.MessageMetadata(compression=self._compression.name))
             body = self._compression(body)
+        return self._checked(body)
+
+    def _checked(self, body: bytes) -> bytes:
         if len(body) > self.max_message_size:
             raise InvalidValueError(
                 f"the message has {len(body)} bytes, the broker accepts {self.max_message_size}",

@@ -267,11 +267,15 @@ def _columns(hidden: list[MaskedMessage]) -> tuple[list[bytes | None], list[byte
 def _is_at_most(
     ids: Integers, end: tuple[int, int, int], *, strictly: bool = False
 ) -> NDArray[numpy.bool_]:
-    """Whether positions are not behind another one, of a batch with all of its messages."""
+    """Whether positions are not behind another one, of a batch with all of its messages.
+
+    A batch that stays encrypted is one message without an index: nothing of its entry is left.
+    """
     ledger, entry, batch = end
     same = (ids[:, 0] == ledger) & (ids[:, 1] == entry)
     before = (ids[:, 0] < ledger) | ((ids[:, 0] == ledger) & (ids[:, 1] < entry))
-    last = ids[:, 2] < batch if strictly else (ids[:, 2] <= batch)
+    index = ids[:, 2]
+    last = (index >= 0) & (index < batch) if strictly else (index <= batch)
     found: NDArray[numpy.bool_] = before | (same & last)
     return found
 

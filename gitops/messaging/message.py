@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
-from gitops.messaging.batches import MessageId
+from gitops.messaging.batches import Encryption, MessageId
 from gitops.messaging.values.schema import ValueSchema
 from gitops.model.errors import UsageError
 
@@ -18,7 +18,8 @@ class Message:
     """What is sent; `value` None is a message without a value, which deletes where topics compact.
 
     `key` is as the protocol has it: `has_encoded_key` where it is bytes in base64. Times are in
-    ms since 1970. `partition` is the one to send to; None leaves it to the producer.
+    ms since 1970. `partition` is the one to send to; None leaves it to the producer. With
+    `encryption` the value is the payload as it was encrypted, and is sent as it is.
     """
 
     schema: ValueSchema
@@ -31,6 +32,7 @@ class Message:
     sequence_id: int | None = None
     deliver_at: int | None = None
     partition: int | None = None
+    encryption: Encryption | None = None
 
 
 class Interceptor(Protocol):

@@ -232,6 +232,7 @@ class Producer:
             loop.time() + self._settings.send_seconds,
             message.sequence_id,
             message.deliver_at,
+            encryption=message.encryption,
         )
 
 
@@ -241,6 +242,8 @@ def _payload(message: Message, single: api.SingleMessageMetadata) -> bytes:
     if value is None:
         single.null_value = True
         return b""
+    if message.encryption is not None:
+        return bytes(value)
     if not (schema.separates_key and isinstance(schema, KeyValueSchema)):
         return schema.encode(value)
     key, payload = schema.split(value)

@@ -14,11 +14,13 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
+from gitops.messaging.batches import Encryption, EncryptionKey
 from gitops.messaging.capture_avro import NOT_AVRO
 from gitops.messaging.capture_files import PartFormat
 from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.message import Message
 from gitops.messaging.values.schema import ValueSchema
+from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 
 AGAIN: Final = "capture the topic again"
@@ -43,8 +45,6 @@ class CapturedMessage(NamedTuple):
 
     def to_message(self, schema: ValueSchema) -> Message:
         """What is sent; raises InvalidValueError for what no producer can send."""
-        if self.encryption is not None and not self.encryption["is_decrypted"]:
-            raise InvalidValueError("it is encrypted, and was not decrypted when it was captured")
         if self.properties is None:
             raise InvalidValueError("its properties are no UTF-8, and the capture has none of them")
         return Message(
@@ -55,6 +55,7 @@ class CapturedMessage(NamedTuple):
             ordering_key=self.ordering_key,
             properties=dict(self.properties),
             event_time=self.event_time,
+            encryption=_encryption(self.encryption),
         )
 
     def wire_key(self) -> str | None:
@@ -67,6 +68,26 @@ class CapturedMessage(NamedTuple):
             return self.key.decode()
         except UnicodeDecodeError:
             raise InvalidValueError("its key is no UTF-8") from None
+
+
+def _encryption(column: Mapping[str, Any] | None) -> Encryption | None:
+    """None for one that was decrypted when it was captured; raises InvalidValueError."""
+    if column is None or column["is_decrypted"]:
+        return None
+    compression = column["compression"].upper()
+    if compression not in api.CompressionType.keys():  # noqa: SIM118 - it is no mapping
+        raise InvalidValueError(f"its compression is {compression}, which no producer has")
+    return Encryption(
+        algorithm=column["algorithm"],
+        param=column["param"],
+        keys=tuple(
+            EncryptionKey(key["name"], key["value"], dict(key["metadata"]))
+            for key in column["keys"]
+        ),
+        compression=compression,
+        uncompressed_size=column["uncompressed_size"],
+        batch_size=max(0, column["batch_size"]),
+    )
 
 
 _COLUMNS: Final = list(CapturedMessage._fields)

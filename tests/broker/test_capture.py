@@ -13,14 +13,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from gitops.messaging.capture_files import CaptureFolder
 from gitops.model.names import NamespaceName, TopicName
 from tests.support.admin_rest import admin_request
 from tests.support.capture_topics import (
     keep_messages,
+    key_pair,
     manifest_of,
     plain,
     pulsar_client,
@@ -147,29 +146,11 @@ def test_a_version_beyond_127_is_a_number_too(
     assert row["schema_version"] == max(manifest_of(tmp_path, topic).versions) > 128
 
 
-def _keys(folder: Path, name: str) -> tuple[Path, Path]:
-    key = rsa.generate_private_key(65537, 2048)
-    private, public = folder / f"{name}.key", folder / f"{name}.pub"
-    private.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.TraditionalOpenSSL,
-            serialization.NoEncryption(),
-        )
-    )
-    public.write_bytes(
-        key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-    )
-    return private, public
-
-
 def test_encrypted_messages_are_kept_or_decrypted(
     pulsar: RunningBroker, client: PulsarClient, topic: TopicName, tmp_path: Path
 ) -> None:
-    private, public = _keys(tmp_path, "our")
-    other, _ = _keys(tmp_path, "other")
+    private, public = key_pair(tmp_path, "our")
+    other, _ = key_pair(tmp_path, "other")
     crypto = pulsar_library.CryptoKeyReader(str(public), str(private))
     options = {"encryption_key": "team-key", "crypto_key_reader": crypto}
     send(client, topic, 3, batching_enabled=False, **options)

@@ -15,7 +15,7 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from tests.support.admin_rest import admin_request
-from tests.support.capture_topics import keep_messages
+from tests.support.capture_topics import keep_messages, key_pair, pulsar_client, rows_of
 from tests.support.command_line import PROGRAM, Outcome, captured
 from tests.support.publications import allow_all_schemas, as_sent, deduplicate, send_mixed
 from tests.support.pulsar_broker import (
@@ -115,6 +115,44 @@ def test_another_broker_gets_what_was_captured(
     except BrokerUnavailableError as reason:
         pytest.skip(str(reason))
     assert as_sent(tmp_path / "second", there) == as_sent(tmp_path / "first", topic)
+
+
+def test_encrypted_messages_are_published_as_they_are(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    """Alone, in a batch, in a compressed one: whoever has the key reads them, nobody else."""
+    library = pytest.importorskip("pulsar")
+    private, public = key_pair(tmp_path, "our")
+    crypto = library.CryptoKeyReader(str(public), str(private))
+    sent = []
+    with pulsar_client(pulsar) as client:
+        for batching, compression in ((False, "NONE"), (True, "NONE"), (True, "LZ4")):
+            producer = client.create_producer(
+                str(topic),
+                batching_enabled=batching,
+                batching_max_publish_delay_ms=1_000,
+                compression_type=getattr(library.CompressionType, compression),
+                encryption_key="team-key",
+                crypto_key_reader=crypto,
+            )
+            for number in range(5):
+                sent.append(f"{batching} {compression} {number}".encode() * 20)
+                producer.send_async(
+                    sent[-1], None, partition_key="k", properties={"n": str(number)}
+                )
+            producer.flush()
+            producer.close()
+    capture(pulsar, topic, tmp_path / "kept")
+    ran = publish(pulsar, tmp_path / "kept", copy)
+    assert ran.code == 0, ran.err
+    assert f"{copy}: 7 of 7 messages published" in ran.err
+    capture(pulsar, copy, tmp_path / "again")
+    assert as_sent(tmp_path / "again", copy) == as_sent(tmp_path / "kept", topic)
+    capture(pulsar, copy, tmp_path / "clear", "--decryption-key", private)
+    rows = rows_of(tmp_path / "clear", copy)
+    assert [row["payload"] for row in rows] == sent
+    assert [row["properties"] for row in rows] == [{"n": str(n)} for n in range(5)] * 3
+    assert {row["key"] for row in rows} == {b"k"}
 
 
 # What is refused.

@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow
 import pyarrow.parquet
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from gitops.messaging.capture_files import CaptureFolder, CaptureManifest
 from gitops.model.names import NamespaceName, TopicName
@@ -29,6 +31,25 @@ def keep_messages(pulsar: RunningBroker, namespace: NamespaceName) -> None:
         "deleteWhileInactive": False,
     }
     admin_request("POST", f"{url}/inactiveTopicPolicies", inactive)
+
+
+def key_pair(folder: Path, name: str) -> tuple[Path, Path]:
+    """The files of a private and a public key, as PEM."""
+    key = rsa.generate_private_key(65537, 2048)
+    private, public = folder / f"{name}.key", folder / f"{name}.pub"
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+    )
+    public.write_bytes(
+        key.public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+    )
+    return private, public
 
 
 @contextmanager

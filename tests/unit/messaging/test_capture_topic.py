@@ -81,6 +81,22 @@ def test_messages_up_to_the_end_are_captured_and_none_behind_it(tmp_path: Path) 
     assert done.partitions[0].position == Position(1, 2, 1)
 
 
+def test_a_batch_that_stays_encrypted_is_the_end_where_it_is_the_newest(tmp_path: Path) -> None:
+    """The client has it as one message without an index, and goes on to have more."""
+
+    class Endless(FakeReaders):
+        def take(self, left: list[FakeMessage], most: int) -> list[FakeMessage]:
+            found = super().take(left, most)
+            assert found, "it is read beyond its end"
+            return found
+
+    whole = FakeMessage(at=Position(1, 5, -1), payload=b"encrypted")
+    readers = Endless({NAME: [*batches(4), whole]}, block=1)
+    done = begun(readers, tmp_path, manifest(Position(1, 5, 4)))
+    assert done.is_complete
+    assert payloads(tmp_path)[-1] == b"encrypted"
+
+
 def test_a_topic_without_messages_ends(tmp_path: Path) -> None:
     for end in (None, Position(1, -1, -1)):
         done = begun(FakeReaders({}), tmp_path / str(end), manifest(end))

@@ -14,6 +14,7 @@ from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.publish_capture import read_source
 from gitops.messaging.publish_parts import CapturedMessage
 from gitops.messaging.values.schema import BytesSchema
+from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from tests.support.fake_messages import FakeMessage
@@ -100,6 +101,40 @@ def test_captures_of_two_topics_are_told_apart(tmp_path: Path) -> None:
     assert read_source(folder.path).total == 3
 
 
+def test_what_stays_encrypted_has_all_that_decrypts_it() -> None:
+    """Only with the messages that a frame has alone: its metadata is theirs."""
+    key = {"name": "team", "value": b"\1", "metadata": [("m", "1")]}
+    column = {
+        "is_decrypted": False, "algorithm": "", "param": b"\2", "keys": [key],
+        "compression": "ZLib", "uncompressed_size": 7, "batch_size": 3,
+    }  # fmt: skip
+    sent = MESSAGE._replace(encryption=column).to_message(BytesSchema())
+    assert sent.encryption is not None
+    metadata = api.MessageMetadata(producer_name="p", sequence_id=1, publish_time=2)
+    sent.encryption.describe(metadata)
+    assert metadata == api.MessageMetadata(
+        producer_name="p",
+        sequence_id=1,
+        publish_time=2,
+        compression="ZLIB",
+        uncompressed_size=7,
+        num_messages_in_batch=3,
+        encryption_param=b"\2",
+        encryption_keys=[
+            api.EncryptionKeys(key="team", value=b"\1", metadata=[api.KeyValue(key="m", value="1")])
+        ],
+    )
+    alone = {**column, "batch_size": -1}
+    again = MESSAGE._replace(encryption=alone).to_message(BytesSchema())
+    assert again.encryption is not None
+    assert again.encryption.batch_size == 0
+
+
+def test_what_was_decrypted_is_published_without_encryption() -> None:
+    sent = MESSAGE._replace(encryption={"is_decrypted": True}).to_message(BytesSchema())
+    assert sent.encryption is None
+
+
 def test_a_base64_key_is_sent_as_one() -> None:
     sent = MESSAGE._replace(key=b"\xff", key_is_base64=True).to_message(BytesSchema())
     assert (sent.key, sent.has_encoded_key) == ("/w==", True)
@@ -110,7 +145,10 @@ def test_a_base64_key_is_sent_as_one() -> None:
     [
         (MESSAGE._replace(key=b"\xff"), "its key is no UTF-8"),
         (MESSAGE._replace(properties=None), "its properties are no UTF-8"),
-        (MESSAGE._replace(encryption={"is_decrypted": False}), "it is encrypted"),
+        (
+            MESSAGE._replace(encryption={"is_decrypted": False, "compression": "odd"}),
+            "its compression is ODD",
+        ),
     ],
 )
 def test_what_cannot_be_sent_has_a_reason(message: CapturedMessage, reason: str) -> None:
