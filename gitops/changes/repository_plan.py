@@ -62,7 +62,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     plan_input, known = read_plan_input(planning, progress), planning.known
     if planning.reviewed:
         return plan_of(planning, plan_input, progress)
-    managed = _with_unread(plan_input)
+    managed = with_unread(plan_input)
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
         plan_input = _add_unmanaged(plan_input, unmanaged)
@@ -174,7 +174,7 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     )
 
 
-def _with_unread(plan_input: PlanInput) -> RegistryState:
+def with_unread(plan_input: PlanInput) -> RegistryState:
     """All that the files manage, also what the registry cannot show."""
     unread = {topic: TopicState(topic=topic) for topic in plan_input.unread}
     observed = plan_input.observed

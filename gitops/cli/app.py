@@ -68,6 +68,7 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
         CommandRow("publish", "publish", "Send captured messages to a topic."),
     ),
     "Operate a cluster": (
+        CommandRow("drift", "drift", "Find what changed outside git."),
         CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
         CommandRow("audit", "audit", "Find what an upgrade would break."),
         CommandRow("serve", "serve", "Serve the embedded registry as a broker."),

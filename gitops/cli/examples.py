@@ -85,6 +85,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "pulsar-gitops publish captures \\\n    --to shop/staging/order-created --dry-run",
         "pulsar-gitops publish captures \\\n    --to shop/staging/order-created --resume",
     ),
+    "drift": (
+        "pulsar-gitops drift --registry production",
+        "pulsar-gitops drift --registry production --adopt",
+        "pulsar-gitops drift --adopt shop/orders/order-created",
+    ),
     "snapshot": ("pulsar-gitops snapshot --registry production",),
     "audit": (
         "pulsar-gitops audit --as-if-broker 5.0",
@@ -141,6 +146,11 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
         (4, "The cluster failed: --resume goes on."),
         (6, "Some messages were refused, the others are there."),
         (130, "Interrupted: --resume goes on."),
+    ),
+    "drift": (
+        (1, "The files have errors, so what they want is not known."),
+        (3, "There is drift; with --adopt, drift that is not adopted."),
+        (4, "A registry failed, or the schemas of a topic cannot be read."),
     ),
     "audit": (_FINDINGS,),
     "github relay": (

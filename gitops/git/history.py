@@ -39,13 +39,18 @@ def first_parents(checkout: Checkout, commit: str, paths: Iterable[str], most: i
 
 def last_change(checkout: Checkout, commit: str, folder: str) -> str:
     """The day, as `2026-11-20`, on which something in a folder last changed; empty if unknown."""
+    return last_commit(checkout, commit, folder)[1]
+
+
+def last_commit(checkout: Checkout, commit: str, folder: str) -> tuple[str, str]:
+    """The commit that last changed something in a folder, and its day; both empty if unknown."""
     said = checkout.line(
         *("--literal-pathspecs", "log", "-1", "--format=%H %cs", commit, "--"),
         checkout.prefix + folder,
     )
     name, _, day = said.partition(" ")
     # At the cut of a shallow clone everything looks as if it had just been written.
-    return "" if name in _cuts(checkout) else day
+    return ("", "") if name in _cuts(checkout) else (name, day)
 
 
 def oldest_known(checkout: Checkout, commit: str) -> str | None:

@@ -7,7 +7,7 @@ on it is added here.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final, TypeVar
@@ -57,11 +57,10 @@ LookUp = Callable[[Mapping[TopicName, SchemaHistory]], Provenance]
 
 def add_drift(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Plan:
     """The plan for what was asked, with what git's history tells of the versions that it meets."""
-    topics = set(_different_topics(plan))
-    if not topics:
+    provenance = read_provenance(plan, plan_input, look_up)
+    if provenance is None:
         return plan
-    histories = {topic: plan_input.observed.topics[topic].history for topic in sorted(topics)}
-    judge = _Judge(plan_input, look_up(histories))
+    judge = _Judge(plan_input, provenance)
     actions = tuple(judge.action(one) for one in plan.actions)
     notices = tuple(judge.notice(one) for one in plan.notices)
     drifted = {str(one.topic) for one in notices if isinstance(one, SchemaDrift)}
@@ -69,7 +68,15 @@ def add_drift(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Plan:
     return replace(plan, actions=actions, notices=notices, findings=(*kept, *judge.findings))
 
 
-def _different_topics(plan: Plan) -> Iterator[TopicName]:
+def read_provenance(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Provenance | None:
+    """What git's history tells of the topics that differ; None where none does."""
+    topics = sorted(set(different_topics(plan)))
+    if not topics:
+        return None
+    return look_up({topic: plan_input.observed.topics[topic].history for topic in topics})
+
+
+def different_topics(plan: Plan) -> Iterator[TopicName]:
     """The topics whose latest version is another one than the files have."""
     for one in (*plan.actions, *plan.notices):
         if not isinstance(one, RegisterSchema | RefusedSchema | SchemaWithoutEffect):
@@ -144,12 +151,8 @@ class _Judge:
     def _split(
         self, topic: TopicName, equal: int | None = None
     ) -> tuple[tuple[SchemaEntry, ...], tuple[SchemaEntry, ...]]:
-        """The versions up to the newest that is known, and those after it."""
-        declared = {*self._provenance.declared.get(topic, ()), equal}
-        entries = self._plan_input.observed.topics[topic].history.entries
-        unknown = list(takewhile(lambda one: one.version not in declared, reversed(entries)))
-        at = len(entries) - len(unknown)
-        return entries[:at], entries[at:]
+        history = self._plan_input.observed.topics[topic].history
+        return split_versions(history, self._provenance.declared.get(topic, ()), equal)
 
     def _adopt(self, topic: TopicName) -> str:
         return f"adopt it: {adopt_command(topic, self._plan_input.registry)}"
@@ -168,6 +171,20 @@ class _Judge:
         return rated
 
 
+def split_versions(
+    history: SchemaHistory, declared: Iterable[int], equal: int | None = None
+) -> tuple[tuple[SchemaEntry, ...], tuple[SchemaEntry, ...]]:
+    """The versions up to the newest that some commit declared, and those after it.
+
+    `equal` is the version that the files have now.
+    """
+    known = {*declared, equal}
+    entries = history.entries
+    unknown = list(takewhile(lambda one: one.version not in known, reversed(entries)))
+    at = len(entries) - len(unknown)
+    return entries[:at], entries[at:]
+
+
 def adopt_command(topic: TopicName, registry: str) -> str:
     """The command that takes the registry's latest version into the files."""
     return f"pulsar-gitops import --update {topic} --registry {registry}"
@@ -177,7 +194,7 @@ def unknown_versions_text(unknown: Sequence[UnknownVersion | SchemaEntry], limit
     """`v1, the latest version, is not in git: registered …, by whom is unknown`."""
     where = "in the files" if limit else "in git"
     numbers = [f"v{one.version}" for one in unknown]
-    when = f"registered {_when(unknown[-1].timestamp)}, {_WHO}"
+    when = f"registered {moment_text(unknown[-1].timestamp)}, {_WHO}"
     if len(unknown) == 1:
         return f"{numbers[0]}, the latest version, is not {where}: {when}"
     names = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
@@ -190,7 +207,8 @@ def uncertainty_text(drift: SchemaDrift) -> str:
     return f"whether git contained {them} is unknown: {drift.limit}" if drift.limit else ""
 
 
-def _when(timestamp: int | None) -> str:
+def moment_text(timestamp: int | None) -> str:
+    """`2026-11-20 09:12:55 UTC` of ms since 1970, as a registry stores it."""
     if timestamp is None:
         return "at an unknown time"
     moment = datetime.datetime.fromtimestamp(timestamp / 1000, tz=datetime.UTC)

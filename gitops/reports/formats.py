@@ -45,6 +45,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ExtractionResult: f"{_TEXT}.history:extraction_text",
         results.MatchResult: f"{_TEXT}.decision:match_text",
         results.AuditResult: f"{_TEXT}.audit:audit_text",
+        results.DriftResult: f"{_TEXT}.drift:drift_text",
     },
     "json": {
         results.FindingsResult: f"{_JSON}:findings",
@@ -66,12 +67,14 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ExtractionResult: f"{_JSON}:extraction",
         results.MatchResult: f"{_JSON}:match",
         results.AuditResult: f"{_JSON}:audit",
+        results.DriftResult: f"{_JSON}:drift",
     },
     "markdown": {
         results.ReviewResult: "gitops.reports.markdown.report:review_markdown",
         results.DecisionResult: "gitops.reports.markdown.document:decision_result_markdown",
         results.ReplayResult: "gitops.reports.markdown.replay:replay_result_markdown",
         results.AuditResult: "gitops.reports.markdown.audit:audit_markdown",
+        results.DriftResult: "gitops.reports.markdown.drift:drift_markdown",
     },
     "github": {results.ReviewResult: "gitops.reports.github:step_output"},
     "sarif": {results.ReviewResult: "gitops.reports.sarif:sarif_text"},

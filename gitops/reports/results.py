@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitops.model.audit import AuditReport
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
+from gitops.model.drift import DriftReport
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
@@ -135,6 +136,29 @@ class PlansResult(ReviewResult):
         failures = {one.registry: one.error.what for one in self.plans if one.error}
         made = [one.plan for one in self.plans if one.plan]
         return plans_report(made, failures, options=self.options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryDrift:
+    """The drift of one registry, or why it is not known."""
+
+    registry: str
+    report: DriftReport | None = None
+    error: GitopsError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftResult:
+    """The drift of each registry; `options` are those that say which files were read."""
+
+    registries: Sequence[RegistryDrift]
+    options: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that finds it again."""
+        named = [word for one in self.registries for word in ("--registry", one.registry)]
+        return shlex.join(["pulsar-gitops", "drift", *self.options, *named])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

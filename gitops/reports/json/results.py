@@ -21,6 +21,7 @@ from gitops.reports.json.documents import (
     recorded_document,
     to_text,
 )
+from gitops.reports.json.drift import drift_document
 from gitops.reports.json.replay import replay_document
 
 
@@ -123,3 +124,8 @@ def match(result: results.MatchResult) -> str:
 def audit(result: results.AuditResult) -> str:
     """`Audit`."""
     return to_text(audit_document(result.audit))
+
+
+def drift(result: results.DriftResult) -> str:
+    """`Drift`."""
+    return to_text(drift_document(result))

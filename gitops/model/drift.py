@@ -1,0 +1,193 @@
+"""Drift: what a registry has and the files in git do not, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import SchemaChange
+from gitops.model.policy import PolicyValue
+from gitops.model.schema import SchemaType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """The snapshot that a registry is compared with; what git does not know of it is empty.
+
+    `commit` is the last one that changed it, 40 hex digits, `day` is the day of that commit.
+    """
+
+    commit: str = ""
+    day: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionOutsideGit:
+    """A version that no commit declared; `timestamp` in ms since 1970, None if not known.
+
+    `changes` lead from the version before it, or from the files' definition where it is the first.
+    `recorded`: whether the snapshot has it; None where there is no snapshot.
+    """
+
+    version: int
+    timestamp: int | None = None
+    changes: tuple[SchemaChange, ...] = ()
+    recorded: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinitionAnswer:
+    """What the registry would answer to the files' definition now.
+
+    `version` is the number that it answers, `is_new` whether that would be a new one; None where
+    it refuses, and `reasons` say why. `consumers` is why it refuses consumers with that
+    definition, empty where it accepts them.
+    """
+
+    version: int | None
+    is_new: bool = False
+    reasons: tuple[str, ...] = ()
+    consumers: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionDrift:
+    """The latest versions of a topic, oldest first, were registered outside git.
+
+    `limit` says in a sentence why commits may be missing; empty where git's history is whole.
+    """
+
+    topic: TopicName
+    versions: tuple[VersionOutsideGit, ...]
+    definition: DefinitionAnswer
+    limit: str = ""
+
+    @property
+    def subject(self) -> TopicName:
+        """Whom it is about."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyDrift:
+    """One key of a subject's policies: what the files, the registry and the snapshot have.
+
+    `was_recorded` is false where no snapshot has the subject, so that `recorded` means nothing.
+    """
+
+    subject: NamespaceName | TopicName
+    key: str
+    files: PolicyValue
+    live: PolicyValue
+    recorded: PolicyValue = None
+    was_recorded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaDeletion:
+    """The files have a schema, and the registry has it no more.
+
+    `versions` are the recorded ones, empty where only a tombstone shows that there were any.
+    `topic_exists` is false where the topic itself is gone, too.
+    """
+
+    topic: TopicName
+    versions: tuple[int, ...] = ()
+    topic_exists: bool = True
+
+    @property
+    def subject(self) -> TopicName:
+        """Whom it is about."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionLoss:
+    """Recorded versions that the registry has no more, or with another schema; others are there."""
+
+    topic: TopicName
+    versions: tuple[int, ...]
+
+    @property
+    def subject(self) -> TopicName:
+        """Whom it is about."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceDeletion:
+    """The files have a namespace that was recorded, and the registry has it no more."""
+
+    namespace: NamespaceName
+
+    @property
+    def subject(self) -> NamespaceName:
+        """Whom it is about."""
+        return self.namespace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmanagedTopic:
+    """A topic with a schema or policies of its own, and no manifest.
+
+    `versions` are the numbers of its versions, `since` the time of the first one in ms since 1970.
+    """
+
+    topic: TopicName
+    type: SchemaType | None = None
+    versions: tuple[int, ...] = ()
+    since: int | None = None
+    policies: Mapping[str, PolicyValue] = field(default_factory=dict)
+
+    @property
+    def subject(self) -> TopicName:
+        """Whom it is about."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmanagedNamespace:
+    """A namespace that earlier files managed."""
+
+    namespace: NamespaceName
+
+    @property
+    def subject(self) -> NamespaceName:
+        """Whom it is about."""
+        return self.namespace
+
+
+Drift = (
+    VersionDrift
+    | PolicyDrift
+    | SchemaDeletion
+    | VersionLoss
+    | NamespaceDeletion
+    | UnmanagedTopic
+    | UnmanagedNamespace
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftReport:
+    """All drift of one registry, namespaces first, then topics by name.
+
+    `recording` is None where there is no snapshot. `pending` is the number of namespaces and
+    topics of which the files have changes that are not applied: no drift. `without_schema` topics
+    are in no manifest and have no schema: no drift either. `unread` are topics that the registry
+    cannot show, with its answers; `unlisted` are namespaces whose topics cannot be listed.
+    `limits` are whole sentences on what may be missing.
+    """
+
+    registry: str
+    address: str
+    drifts: tuple[Drift, ...] = ()
+    recording: Recording | None = None
+    namespaces: int = 0
+    topics: int = 0
+    pending: int = 0
+    without_schema: int = 0
+    unread: Mapping[TopicName, str] = field(default_factory=dict)
+    unlisted: tuple[NamespaceName, ...] = ()
+    limits: tuple[str, ...] = ()

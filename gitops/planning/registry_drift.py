@@ -1,0 +1,297 @@
+"""Drift of a registry: the files, the registry and the last snapshot, compared by three.
+
+A difference between files and registry is drift where the registry moved, and a pending change
+where the files did. Of versions git's history decides, of the rest the snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+
+from gitops.broker.consumer_compatibility import check_consumer
+from gitops.broker.lines.table import line_of
+from gitops.model.drift import (
+    DefinitionAnswer,
+    Drift,
+    DriftReport,
+    NamespaceDeletion,
+    PolicyDrift,
+    Recording,
+    SchemaDeletion,
+    UnmanagedNamespace,
+    UnmanagedTopic,
+    VersionDrift,
+    VersionLoss,
+    VersionOutsideGit,
+)
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    CreateNamespace,
+    Plan,
+    RefusedSchema,
+    RegisterSchema,
+    SchemaWithoutEffect,
+    SetPolicy,
+)
+from gitops.model.policy import PolicyValue, is_unset, managed_items, snake_case
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.planning.drift import Provenance, split_versions
+from gitops.planning.fingerprints import is_same
+from gitops.planning.plan import PlanInput, strategy_of
+from gitops.schemas.diff import schema_changes
+from gitops.schemas.payload import PayloadError, stored_history
+
+_Outcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftInput:
+    """What drift is found from.
+
+    `plan` is what `make_plan` made of `plan_input`, `provenance` are the versions that commits
+    declared. `recorded` is the snapshot of the same subjects, None where there is none; what it
+    has not recorded does not exist in it.
+    """
+
+    plan_input: PlanInput
+    plan: Plan
+    provenance: Provenance = field(default_factory=Provenance)
+    recorded: RegistryState | None = None
+    recording: Recording | None = None
+    unmanaged: tuple[TopicState, ...] = ()
+    unmanaged_namespaces: tuple[NamespaceName, ...] = ()
+    without_schema: int = 0
+    unlisted: tuple[NamespaceName, ...] = ()
+    limits: tuple[str, ...] = ()
+
+
+def find_drift(drift_input: DriftInput) -> DriftReport:
+    """The drift of one registry, with what is no drift counted."""
+    search = _Search(drift_input)
+    drifts = sorted(search.drifts(), key=lambda one: _place(one.subject))
+    plan_input = drift_input.plan_input
+    limit = drift_input.provenance.limit
+    of_history = f"Versions that only earlier files declared are unknown: {limit}."
+    return DriftReport(
+        registry=plan_input.registry,
+        address=plan_input.address,
+        drifts=tuple(drifts),
+        recording=drift_input.recording,
+        namespaces=drift_input.plan.namespaces,
+        topics=drift_input.plan.topics,
+        pending=len(search.pending),
+        without_schema=drift_input.without_schema,
+        unread=plan_input.unread,
+        unlisted=drift_input.unlisted,
+        limits=(*drift_input.limits, *((of_history,) if limit else ())),
+    )
+
+
+def _place(subject: NamespaceName | TopicName) -> tuple[bool, str]:
+    return isinstance(subject, TopicName), str(subject)
+
+
+class _Search:
+    """Goes through the plan; `pending` are the subjects that wait for an apply."""
+
+    def __init__(self, drift_input: DriftInput) -> None:
+        self._input = drift_input
+        self._plan_input = drift_input.plan_input
+        self._observed = drift_input.plan_input.observed
+        self._recorded = drift_input.recorded or RegistryState()
+        self.pending: set[NamespaceName | TopicName] = set()
+
+    def drifts(self) -> Iterator[Drift]:
+        plan = self._input.plan
+        outcomes = [one for one in (*plan.actions, *plan.notices) if isinstance(one, _Outcome)]
+        desired = self._plan_input.desired
+        yield from chain(
+            chain.from_iterable(map(self._namespace_or_policy, plan.actions)),
+            chain.from_iterable(map(self._unmanaged_keys, (*desired.namespaces, *desired.topics))),
+            chain.from_iterable(map(self._schema, outcomes)),
+            chain.from_iterable(map(self._losses, self._observed.topics.values())),
+            map(_unmanaged_topic, self._input.unmanaged),
+            (UnmanagedNamespace(namespace=one) for one in self._input.unmanaged_namespaces),
+        )
+
+    def _namespace_or_policy(self, action: object) -> Iterator[Drift]:
+        match action:
+            case CreateNamespace():
+                if self._recorded_namespace(action.namespace) is None:
+                    self.pending.add(action.namespace)
+                else:
+                    yield NamespaceDeletion(namespace=action.namespace)
+            case SetPolicy() if not action.waiver:
+                yield from self._policy(action)
+            case _:
+                pass
+
+    def _policy(self, action: SetPolicy) -> Iterator[Drift]:
+        subject, change = action.subject, action.change
+        before = self._recorded_state(subject)
+        recorded = getattr(before.policies, snake_case(change.key)) if before else None
+        is_as_recorded = before is not None and _is_same_value(change.key, recorded, change.before)
+        if is_as_recorded or not _state_of(self._observed, subject).exists:
+            self.pending.add(subject)
+            return
+        yield PolicyDrift(
+            subject=subject,
+            key=change.key,
+            files=change.after,
+            live=change.before,
+            recorded=recorded,
+            was_recorded=before is not None,
+        )
+
+    def _unmanaged_keys(self, subject: NamespaceName | TopicName) -> Iterator[Drift]:
+        """Keys that the files do not manage, and that are not as the snapshot has them."""
+        before, live = self._recorded_state(subject), _state_of(self._observed, subject)
+        if before is None or not live.exists:
+            return
+        managed = dict(managed_items(_state_of(self._plan_input.desired, subject).policies))
+        old, new = (dict(managed_items(one.policies)) for one in (before, live))
+        for key in sorted({*old, *new} - managed.keys()):
+            if not _is_same_value(key, old.get(key), new.get(key)):
+                yield PolicyDrift(
+                    subject=subject,
+                    key=key,
+                    files=None,
+                    live=new.get(key),
+                    recorded=old.get(key),
+                    was_recorded=True,
+                )
+
+    def _schema(self, outcome: _Outcome) -> Iterator[Drift]:
+        topic = outcome.topic
+        observed = self._observed.topics[topic]
+        if not observed.history.entries:
+            yield from self._missing_schema(observed)
+            return
+        equal = outcome.equal_version if isinstance(outcome, SchemaWithoutEffect) else None
+        declared = self._input.provenance.declared.get(topic, ())
+        known, unknown = split_versions(observed.history, declared, equal)
+        # With commits missing only a version of the files proves that those after it are not.
+        if not unknown or (equal is None and self._input.provenance.limit):
+            self.pending.add(topic)
+            return
+        yield VersionDrift(
+            topic=topic,
+            versions=tuple(self._versions(topic, known, unknown)),
+            definition=self._answer(outcome),
+            limit=self._input.provenance.limit,
+        )
+
+    def _missing_schema(self, observed: TopicState) -> Iterator[Drift]:
+        recorded = self._recorded_topic(observed.topic)
+        versions = tuple(one.version for one in recorded.history.entries) if recorded else ()
+        if not versions and not observed.history.next_version:
+            self.pending.add(observed.topic)
+            return
+        yield SchemaDeletion(topic=observed.topic, versions=versions, topic_exists=observed.exists)
+
+    def _versions(
+        self, topic: TopicName, known: tuple[SchemaEntry, ...], unknown: tuple[SchemaEntry, ...]
+    ) -> Iterator[VersionOutsideGit]:
+        desired = self._desired(topic)
+        first = known[-1].info if known else desired
+        infos: list[SchemaInfo | None] = [first, *(one.info for one in unknown)]
+        for entry, (before, after) in zip(unknown, pairwise(infos), strict=True):
+            yield VersionOutsideGit(
+                version=entry.version,
+                timestamp=entry.timestamp,
+                changes=schema_changes(before, after) if after else (),
+                recorded=self._has_recorded(topic, entry),
+            )
+
+    def _has_recorded(self, topic: TopicName, entry: SchemaEntry) -> bool | None:
+        if self._input.recorded is None:
+            return None
+        recorded = self._recorded_topic(topic)
+        return recorded is not None and any(
+            one.version == entry.version and is_same(one.info, entry.info)
+            for one in recorded.history.entries
+        )
+
+    def _answer(self, outcome: _Outcome) -> DefinitionAnswer:
+        consumers = self._consumers(outcome.topic)
+        match outcome:
+            case SchemaWithoutEffect():
+                return DefinitionAnswer(version=outcome.equal_version, consumers=consumers)
+            case RegisterSchema() if outcome.accepted:
+                return DefinitionAnswer(version=outcome.version, is_new=True, consumers=consumers)
+            case _:
+                reasons = dict.fromkeys(one.message for one in outcome.findings)
+                return DefinitionAnswer(version=None, reasons=tuple(reasons), consumers=consumers)
+
+    def _consumers(self, topic: TopicName) -> str:
+        """Why consumers with the files' definition are refused now; empty where they are not."""
+        desired = self._desired(topic)
+        try:
+            history = stored_history(self._observed.topics[topic].history)
+        except PayloadError as error:
+            return str(error)
+        if desired is None:
+            return ""
+        line = line_of(self._plan_input.broker)
+        strategy = strategy_of(self._plan_input, topic)
+        return check_consumer(history, desired, strategy, line).reason or ""
+
+    def _desired(self, topic: TopicName) -> SchemaInfo | None:
+        latest = self._plan_input.desired.topics[topic].history.latest
+        return latest.info if latest else None
+
+    def _losses(self, observed: TopicState) -> Iterator[Drift]:
+        recorded = self._recorded_topic(observed.topic)
+        if recorded is None or not observed.history.entries:
+            return
+        lost = tuple(_lost_versions(recorded.history.entries, observed.history))
+        if lost:
+            yield VersionLoss(topic=observed.topic, versions=lost)
+
+    def _recorded_state(
+        self, subject: NamespaceName | TopicName
+    ) -> NamespaceState | TopicState | None:
+        if isinstance(subject, NamespaceName):
+            return self._recorded_namespace(subject)
+        return self._recorded_topic(subject)
+
+    def _recorded_namespace(self, name: NamespaceName) -> NamespaceState | None:
+        found = self._recorded.namespaces.get(name)
+        return found if found is not None and found.exists else None
+
+    def _recorded_topic(self, topic: TopicName) -> TopicState | None:
+        found = self._recorded.topics.get(topic)
+        return None if found is None or found == TopicState(topic=topic) else found
+
+
+def _state_of(
+    state: RegistryState, subject: NamespaceName | TopicName
+) -> NamespaceState | TopicState:
+    if isinstance(subject, NamespaceName):
+        return state.namespaces[subject]
+    return state.topics[subject]
+
+
+def _is_same_value(key: str, one: PolicyValue, other: PolicyValue) -> bool:
+    return one == other or (is_unset(key, one) and is_unset(key, other))
+
+
+def _lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
+    there = {one.version: one.info for one in live.entries}
+    for one in recorded:
+        if one.version not in there or not is_same(one.info, there[one.version]):
+            yield one.version
+
+
+def _unmanaged_topic(state: TopicState) -> UnmanagedTopic:
+    history = state.history
+    return UnmanagedTopic(
+        topic=state.topic,
+        type=history.latest.info.type if history.latest else None,
+        versions=tuple(one.version for one in history.entries),
+        since=history.entries[0].timestamp if history.entries else None,
+        policies=dict(managed_items(state.policies)),
+    )

@@ -1,0 +1,231 @@
+"""Drift in words: one entry for each, for every format that people read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from gitops.model.drift import (
+    DefinitionAnswer,
+    Drift,
+    DriftReport,
+    NamespaceDeletion,
+    PolicyDrift,
+    SchemaDeletion,
+    UnmanagedNamespace,
+    UnmanagedTopic,
+    VersionDrift,
+    VersionLoss,
+    VersionOutsideGit,
+)
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import SchemaChange
+from gitops.model.policy import PolicyChange
+from gitops.planning.drift import moment_text
+from gitops.planning.policies import direction, policy_text
+from gitops.reports.check_summary import count, name_list
+
+_MOST_VERSIONS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftLine:
+    """A sentence, and the differences of two schemas that it is about."""
+
+    text: str
+    changes: tuple[SchemaChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftEntry:
+    """One drift: a sign, the subject, what happened in a few words, and the details."""
+
+    sign: str
+    subject: str
+    title: str
+    lines: tuple[DriftLine, ...] = ()
+
+
+def drift_entries(report: DriftReport) -> list[DriftEntry]:
+    """All drift in words; the policies of one subject are one entry."""
+    entries: list[DriftEntry] = []
+    for drift in report.drifts:
+        entry, last = _drift_entry(drift), entries[-1] if entries else None
+        if isinstance(drift, PolicyDrift) and last and _names(last) == _names(entry):
+            entries[-1] = replace(last, lines=(*last.lines, *entry.lines))
+        else:
+            entries.append(entry)
+    return entries
+
+
+def _names(entry: DriftEntry) -> tuple[str, str]:
+    return entry.subject, entry.title
+
+
+def _drift_entry(drift: Drift) -> DriftEntry:
+    match drift:
+        case VersionDrift():
+            title = f"{count(len(drift.versions), 'version')} outside git"
+            return _entry("!", drift, title, _version_lines(drift))
+        case PolicyDrift():
+            return _entry("~", drift, "policy changed", _policy_lines(drift))
+        case SchemaDeletion():
+            title = "schema deleted" if drift.topic_exists else "topic deleted"
+            return _entry("-", drift, title, [DriftLine(text=_deletion_text(drift))])
+        case VersionLoss():
+            return _entry("-", drift, "versions lost", [DriftLine(text=_loss_text(drift))])
+        case NamespaceDeletion():
+            text = "the snapshot has it, and the registry has it no more"
+            return _entry("-", drift, "namespace deleted", [DriftLine(text=text)])
+        case UnmanagedTopic():
+            return _entry("+", drift, "unmanaged topic", [DriftLine(text=_topic_text(drift))])
+        case UnmanagedNamespace():
+            text = "in the registry, not in git; earlier files had it"
+            return _entry("+", drift, "unmanaged namespace", [DriftLine(text=text)])
+        case _:
+            assert_never(drift)
+
+
+def _entry(sign: str, drift: Drift, title: str, lines: Sequence[DriftLine]) -> DriftEntry:
+    return DriftEntry(sign=sign, subject=str(drift.subject), title=title, lines=tuple(lines))
+
+
+def _version_lines(drift: VersionDrift) -> list[DriftLine]:
+    lines = [DriftLine(text=_version_text(one), changes=one.changes) for one in drift.versions]
+    latest = drift.versions[-1].version
+    lines.append(DriftLine(text=_answer_text(drift.definition, latest)))
+    if drift.definition.consumers:
+        why = drift.definition.consumers
+        lines.append(DriftLine(text=f"consumers with git's definition are refused: {why}"))
+    if drift.limit:
+        lines.append(DriftLine(text=f"whether git contained it is unknown: {drift.limit}"))
+    return lines
+
+
+def _version_text(one: VersionOutsideGit) -> str:
+    since = {True: ", in the snapshot too", False: ", not in the snapshot", None: ""}
+    return f"v{one.version} was registered {moment_text(one.timestamp)}{since[one.recorded]}"
+
+
+def _answer_text(answer: DefinitionAnswer, latest: int) -> str:
+    if answer.version is None:
+        why = f": {'; '.join(answer.reasons)}" if answer.reasons else ""
+        return f"git's definition is refused after v{latest}{why}"
+    if answer.is_new:
+        return f"git's definition is accepted after v{latest}, as v{answer.version}"
+    return f"git's definition is v{answer.version}: accepted, and v{latest} stays the latest"
+
+
+def _policy_lines(drift: PolicyDrift) -> list[DriftLine]:
+    live = f"{policy_text(drift.live)} in the registry"
+    if drift.files is None:
+        text = f"{drift.key}: {live}, not managed in git"
+    else:
+        change = PolicyChange(key=drift.key, before=drift.files, after=drift.live)
+        text = f"{drift.key}: {policy_text(drift.files)} in git, {live} ({direction(change)})"
+    return [DriftLine(text=f"{text}; {_recorded_text(drift)}")]
+
+
+def _recorded_text(drift: PolicyDrift) -> str:
+    if not drift.was_recorded:
+        return "in no snapshot, so since when is unknown"
+    return f"{policy_text(drift.recorded)} in the snapshot"
+
+
+def _deletion_text(drift: SchemaDeletion) -> str:
+    if not drift.versions:
+        return "the registry has a tombstone in its place"
+    gone = "" if drift.topic_exists else "the topic is gone with its schema; "
+    return f"{gone}the snapshot has {_versions(drift.versions)}"
+
+
+def _loss_text(drift: VersionLoss) -> str:
+    verb = "is" if len(drift.versions) == 1 else "are"
+    named = _versions(drift.versions)
+    return f"{named} of the snapshot {verb} not in the registry any more, or another schema there"
+
+
+def _topic_text(drift: UnmanagedTopic) -> str:
+    parts = ["in the registry, not in git"]
+    if drift.type is not None:
+        since = moment_text(drift.since)
+        parts.append(f"{drift.type.value}, {_versions(drift.versions)}, first registered {since}")
+    parts += [f"{key}: {policy_text(value)}" for key, value in drift.policies.items()]
+    return "; ".join(parts)
+
+
+def _versions(versions: Sequence[int]) -> str:
+    return name_list([f"v{one}" for one in versions], _MOST_VERSIONS)
+
+
+# The whole report: its first line, what it was compared with, what is no drift, and what to do.
+
+
+def verdict_text(report: DriftReport) -> str:
+    """`✗ production: 2 topics and 1 namespace have drifted`."""
+    unread = f"; {count(len(report.unread), 'topic')} cannot be read" if report.unread else ""
+    if not report.drifts:
+        sign = "⚠" if report.unread else "✓"
+        return f"{sign} {report.registry}: no drift{unread}"
+    subjects = {one.subject for one in report.drifts}
+    topics = sum(isinstance(one, TopicName) for one in subjects)
+    spaces = sum(isinstance(one, NamespaceName) for one in subjects)
+    counted = [count(topics, "topic")] if topics else []
+    counted += [count(spaces, "namespace")] if spaces else []
+    verb = "has" if len(subjects) == 1 else "have"
+    return f"✗ {report.registry}: {' and '.join(counted)} {verb} drifted{unread}"
+
+
+def scope_text(report: DriftReport) -> str:
+    """`production · http://… · 12 topics, 3 namespaces · snapshot of 2026-11-20 (4f1c9e2)`."""
+    address = [] if report.address == report.registry else [report.address]
+    size = f"{count(report.topics, 'topic')}, {count(report.namespaces, 'namespace')}"
+    return " · ".join([report.registry, *address, size, _recording_text(report)])
+
+
+def _recording_text(report: DriftReport) -> str:
+    if report.recording is None:
+        return "no snapshot"
+    if not report.recording.commit:
+        return "snapshot of an unknown day"
+    return f"snapshot of {report.recording.day} ({report.recording.commit[:7]})"
+
+
+def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str]:
+    """What is no drift, and what is not known."""
+    if report.pending:
+        changes = count(report.pending, "topic or namespace", "topics and namespaces")
+        verb = "has" if report.pending == 1 else "have"
+        plan = command("plan", report, options)
+        yield f"{changes} {verb} changes that are not applied, which is no drift: {plan}"
+    if number := report.without_schema:
+        verb = "has" if number == 1 else "have"
+        yield f"{count(number, 'topic')} without a manifest {verb} no schema, which is no drift"
+    if report.unlisted:
+        names = ", ".join(map(str, report.unlisted))
+        yield f"unmanaged topics are unknown where none can be listed or read: {names}"
+    yield from (f"not read: {topic}: {why}" for topic, why in sorted(report.unread.items()))
+    yield from report.limits
+
+
+def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str]:
+    """Both ways out of drift."""
+    if not report.drifts:
+        return
+    adopt = f"{command('drift', report, options)} --adopt"
+    yield f"if the registry is right: `{adopt}` writes it into the files"
+    yield f"if git is right: `{command('plan', report, options)}`, then `apply`"
+    if any(isinstance(one, VersionDrift) for one in report.drifts):
+        yield "a version stays in the registry: `pulsar-gitops explain PLAN-R010`"
+    if any(isinstance(one, UnmanagedTopic) for one in report.drifts):
+        yield "unmanaged topics: `plan --prune` deletes their schemas"
+    if any(isinstance(one, VersionLoss) for one in report.drifts):
+        record = command("snapshot", report, options)
+        yield f"lost versions cannot be adopted: `{record}` records what is left"
+
+
+def command(name: str, report: DriftReport, options: Sequence[str] = ()) -> str:
+    """A command line about the same files and the same registry."""
+    return shlex.join(["pulsar-gitops", name, *options, "--registry", report.registry])

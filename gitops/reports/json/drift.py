@@ -1,0 +1,139 @@
+"""Drift as stable JSON."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from gitops.model.drift import (
+    DefinitionAnswer,
+    Drift,
+    DriftReport,
+    NamespaceDeletion,
+    PolicyDrift,
+    SchemaDeletion,
+    UnmanagedNamespace,
+    UnmanagedTopic,
+    VersionDrift,
+    VersionLoss,
+    VersionOutsideGit,
+)
+from gitops.model.policy import value_text
+from gitops.planning.plan_document import API_VERSION, change_document
+from gitops.reports.results import DriftResult, RegistryDrift
+
+Document = dict[str, Any]
+
+
+def drift_document(result: DriftResult) -> Document:
+    """The drift of each registry, and why that of others is not known."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Drift",
+        "registries": [_report(one.report) for one in result.registries if one.report],
+        "failures": [_failure(one) for one in result.registries if one.error],
+    }
+
+
+def _failure(one: RegistryDrift) -> Document:
+    error = one.error
+    return {
+        "registry": one.registry,
+        "what": error.what if error else "",
+        "where": error.where if error else "",
+        "hint": error.hint if error else "",
+    }
+
+
+def _report(report: DriftReport) -> Document:
+    recording = report.recording
+    return {
+        "registry": {"name": report.registry, "address": report.address},
+        "snapshot": None
+        if recording is None
+        else {"commit": recording.commit or None, "day": recording.day or None},
+        "counts": {"namespaces": report.namespaces, "topics": report.topics},
+        "drifts": [_drift(one) for one in report.drifts],
+        "pending": report.pending,
+        "withoutSchema": report.without_schema,
+        "unread": [
+            {"topic": str(topic), "reason": why} for topic, why in sorted(report.unread.items())
+        ],
+        "unlisted": [str(one) for one in report.unlisted],
+        "limits": list(report.limits),
+    }
+
+
+def _drift(drift: Drift) -> Document:
+    match drift:
+        case VersionDrift():
+            return {
+                "drift": "Versions",
+                "topic": str(drift.topic),
+                "versions": [_version(one) for one in drift.versions],
+                "definition": _answer(drift.definition),
+                "limit": drift.limit,
+            }
+        case PolicyDrift():
+            return _policy(drift)
+        case SchemaDeletion():
+            return {
+                "drift": "SchemaDeleted" if drift.topic_exists else "TopicDeleted",
+                "topic": str(drift.topic),
+                "recordedVersions": list(drift.versions),
+            }
+        case VersionLoss():
+            return {
+                "drift": "VersionsLost",
+                "topic": str(drift.topic),
+                "recordedVersions": list(drift.versions),
+            }
+        case NamespaceDeletion():
+            return {"drift": "NamespaceDeleted", "namespace": str(drift.namespace)}
+        case UnmanagedTopic():
+            return _unmanaged_topic(drift)
+        case UnmanagedNamespace():
+            return {"drift": "UnmanagedNamespace", "namespace": str(drift.namespace)}
+        case _:
+            assert_never(drift)
+
+
+def _version(one: VersionOutsideGit) -> Document:
+    return {
+        "version": one.version,
+        "timestamp": one.timestamp,
+        "inSnapshot": one.recorded,
+        "changes": [change_document(each) for each in one.changes],
+    }
+
+
+def _answer(answer: DefinitionAnswer) -> Document:
+    return {
+        "accepted": answer.version is not None,
+        "version": answer.version,
+        "isNew": answer.is_new,
+        "reasons": list(answer.reasons),
+        "consumersRefused": answer.consumers or None,
+    }
+
+
+def _policy(drift: PolicyDrift) -> Document:
+    return {
+        "drift": "Policy",
+        "subject": str(drift.subject),
+        "key": drift.key,
+        "files": value_text(drift.files),
+        "registry": value_text(drift.live),
+        "snapshot": value_text(drift.recorded),
+        "inSnapshot": drift.was_recorded,
+    }
+
+
+def _unmanaged_topic(drift: UnmanagedTopic) -> Document:
+    return {
+        "drift": "UnmanagedTopic",
+        "topic": str(drift.topic),
+        "type": drift.type.value if drift.type else None,
+        "versions": list(drift.versions),
+        "since": drift.since,
+        "policies": {key: value_text(value) for key, value in drift.policies.items()},
+    }

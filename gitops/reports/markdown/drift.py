@@ -1,0 +1,84 @@
+"""Drift as Markdown, for an issue: for each registry the verdict, a list, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitops.model.drift import DriftReport
+from gitops.model.plan import SchemaChange
+from gitops.reports.drift_wording import (
+    DriftEntry,
+    drift_entries,
+    next_steps,
+    other_lines,
+    scope_text,
+    verdict_text,
+)
+from gitops.reports.markdown.document import COMMENT_LIMIT, Section, changes_block, fit
+from gitops.reports.markdown.escaping import code, message, prose
+from gitops.reports.results import DriftResult, RegistryDrift
+
+
+def drift_markdown(result: DriftResult, limit: int = COMMENT_LIMIT) -> str:
+    """The document, of at most `limit` bytes."""
+    sections = [part for one in result.registries for part in _registry(one, result)]
+    everything = f"{code(f'{result.command} --format json')} shows all"
+    last = Section(blocks=(f"<sub>reproduce: {code(result.command)}</sub>\n",))
+    return fit([*(one for one in sections if one.blocks), last], limit, everything)
+
+
+def _registry(one: RegistryDrift, result: DriftResult) -> Iterator[Section]:
+    if one.report is None:
+        why = prose(one.error.what) if one.error else ""
+        yield Section(blocks=(f"### {prose(one.registry)}: drift is unknown\n\n{why}\n\n",))
+        return
+    yield from _report(one.report, result)
+
+
+def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
+    verdict, scope = prose(verdict_text(report)), prose(scope_text(report))
+    entries = drift_entries(report)
+    yield Section(blocks=(f"### {verdict}\n\n{scope}\n\n",))
+    yield Section(
+        blocks=tuple(_row(one) for one in entries),
+        head="| | Subject | Drift |\n|---|---|---|\n",
+        tail="\n",
+        cut=1,
+        noun="differences",
+    )
+    yield Section(
+        blocks=tuple(f"→ {message(line)}<br>\n" for line in next_steps(report, result.options)),
+        tail="\n",
+    )
+    yield Section(
+        blocks=tuple(_fold(one) for one in entries if _has_more(one)),
+        cut=2,
+        noun="differences' details",
+    )
+    yield Section(
+        blocks=tuple(f"- {message(line)}\n" for line in other_lines(report, result.options)),
+        head="#### No drift, or not known\n\n",
+        tail="\n",
+        cut=3,
+        noun="sentences",
+    )
+
+
+def _row(entry: DriftEntry) -> str:
+    said = prose(f"{entry.title}: {entry.lines[0].text}")
+    return f"| {prose(entry.sign)} | {code(entry.subject)} | {said} |\n"
+
+
+def _has_more(entry: DriftEntry) -> bool:
+    """Whether the table's row is not all of it."""
+    return len(entry.lines) > 1 or bool(entry.lines[0].changes)
+
+
+def _fold(entry: DriftEntry) -> str:
+    parts = [f"{prose(line.text)}\n\n{_changes(line.changes)}" for line in entry.lines]
+    head = f"{prose(entry.subject)}: {prose(entry.title)}"
+    return f"<details><summary>{head}</summary>\n\n{''.join(parts)}</details>\n\n"
+
+
+def _changes(changes: tuple[SchemaChange, ...]) -> str:
+    return f"{changes_block(changes)}\n" if changes else ""

@@ -1,0 +1,65 @@
+"""Drift in a terminal: for each registry the verdict, an entry for each drift, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.model.drift import DriftReport
+from gitops.reports.drift_wording import (
+    DriftEntry,
+    drift_entries,
+    next_steps,
+    other_lines,
+    scope_text,
+    verdict_text,
+)
+from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.text.layout import SIGNS, change_table
+from gitops.reports.text.plain import safe, short
+
+_STYLES = {"✗": "bold red", "⚠": "bold yellow", "✓": "bold green"}
+_LONGEST = 2000
+
+
+def drift_text(result: DriftResult) -> RenderableType:
+    """The drift of all registries, one below the other."""
+    parts = [part for one in result.registries for part in (_registry(one, result), Text(""))]
+    return Group(*parts[:-1])
+
+
+def _registry(one: RegistryDrift, result: DriftResult) -> RenderableType:
+    if one.report is None:
+        why = safe(one.error.what) if one.error else ""
+        return Text.assemble((safe(one.registry), "bold"), f" · drift is unknown: {why}")
+    return Group(*_report(one.report, result))
+
+
+def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType]:
+    verdict = verdict_text(report)
+    yield Text(safe(verdict), style=_STYLES[verdict[0]])
+    yield Text(safe(scope_text(report)), style="dim")
+    for entry in drift_entries(report):
+        yield Text("")
+        yield _block(entry)
+    below = [Text(safe(line)) for line in other_lines(report, result.options)]
+    below += [Text(f"→ {safe(line)}") for line in next_steps(report, result.options)]
+    yield from ([Text(""), *below] if below else [])
+
+
+def _block(entry: DriftEntry) -> RenderableType:
+    head = Text.assemble(
+        (entry.sign, SIGNS[entry.sign]),
+        " ",
+        (safe(entry.subject), "bold"),
+        f"   {entry.title}",
+    )
+    body: list[RenderableType] = []
+    for line in entry.lines:
+        body.append(Text(short(line.text, _LONGEST)))
+        if line.changes:
+            body.append(Padding(change_table(line.changes), (0, 0, 0, 2), expand=False))
+    return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))

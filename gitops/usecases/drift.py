@@ -1,0 +1,78 @@
+"""`drift`: what a registry has and the files in git do not, and the files that adopt it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gitops.changes.known_names import find_unmanaged, known_names
+from gitops.changes.repository_plan import PlanRequest, read_plan_input, with_unread
+from gitops.git.checkout import open_checkout
+from gitops.git.history import last_commit
+from gitops.git.references import head_of
+from gitops.model.drift import DriftReport, Recording
+from gitops.model.errors import GitopsError
+from gitops.model.state import RegistryState, Scope
+from gitops.planning.drift import Provenance, read_provenance
+from gitops.planning.plan import PlanInput, make_plan
+from gitops.planning.registry_drift import DriftInput, find_drift
+from gitops.ports import FileTree, Progress, no_progress
+from gitops.registries.git.provenance import provenance_at_head
+from gitops.registries.snapshot import SnapshotRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDrift:
+    """The drift of a registry, and what was observed there of its subjects."""
+
+    report: DriftReport
+    observed: RegistryState
+
+
+def drift(
+    planning: PlanRequest, root: Path, tree: FileTree, progress: Progress = no_progress
+) -> FoundDrift:
+    """Read the registry, the history of the files at `root` and the snapshot, and compare.
+
+    Raises UnplannableError, OutsideError, and UsageError for a broken snapshot.
+    """
+    repository, registry = planning.repository, planning.registry
+    known = known_names(root, tree, repository, registry.name)
+    plan_input = read_plan_input(planning, progress)
+    plan = make_plan(plan_input, progress)
+    provenance = read_provenance(plan, plan_input, provenance_at_head(root, repository))
+    managed = with_unread(plan_input)
+    unmanaged = find_unmanaged(registry, managed, known, progress, required=False)
+    recorded = SnapshotRegistry(registry.name, tree, registry.broker)
+    report = find_drift(
+        DriftInput(
+            plan_input=plan_input,
+            plan=plan,
+            provenance=provenance or Provenance(),
+            recorded=None if recorded.is_empty else recorded.observe(_scope(plan_input)),
+            recording=None if recorded.is_empty else _recording(root, recorded.address),
+            unmanaged=unmanaged.topics,
+            unmanaged_namespaces=unmanaged.namespaces,
+            without_schema=unmanaged.without_schema,
+            unlisted=unmanaged.unlisted,
+            limits=known.limits,
+        )
+    )
+    topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
+    return FoundDrift(report=report, observed=replace(plan_input.observed, topics=topics))
+
+
+def _scope(plan_input: PlanInput) -> Scope:
+    desired = plan_input.desired
+    return Scope(namespaces=frozenset(desired.namespaces), topics=frozenset(desired.topics))
+
+
+def _recording(root: Path, folder: str) -> Recording:
+    """The commit and the day of the snapshot in a folder; empty where git does not know them."""
+    try:
+        with open_checkout(root) as checkout:
+            head = head_of(checkout)
+            commit, day = last_commit(checkout, head, folder) if head else ("", "")
+    except GitopsError:
+        return Recording()
+    return Recording(commit=commit, day=day)
