@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -220,21 +220,26 @@ class ChangedFolder:
 # Files of the folder that are not committed.
 
 
-def require_committed(tree: FileTree, root: Path, paths: Iterable[str]) -> None:
+def require_committed(tree: FileTree, root: Path, paths: Collection[str]) -> None:
     """Raise UsageError where a file that would be overwritten differs from the last commit."""
-    dirty: list[str] = []
-    try:
-        with open_checkout(root) as checkout:
-            commit = head_of(checkout)
-            committed = tree_of(checkout, commit) if commit else None
-            dirty = [p for p in paths if committed is None or _read(committed, p) != _read(tree, p)]
-    except UsageError:  # without git nothing is committed
-        return
-    if dirty:
+    if dirty := uncommitted_files(tree, root, paths):
         raise UsageError(
             f"{', '.join(dirty)} would be overwritten, and has changes that are not committed",
             hint="commit or stash them first",
         )
+
+
+def uncommitted_files(tree: FileTree, root: Path, paths: Collection[str]) -> list[str]:
+    """Those of these files that differ from the last commit; none outside of git."""
+    if not paths:
+        return []
+    try:
+        with open_checkout(root) as checkout:
+            commit = head_of(checkout)
+            committed = tree_of(checkout, commit) if commit else None
+            return [p for p in paths if committed is None or _read(committed, p) != _read(tree, p)]
+    except UsageError:  # without git nothing is committed
+        return []
 
 
 def _read(tree: FileTree, path: str) -> bytes | None:

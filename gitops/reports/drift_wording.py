@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from gitops.model.drift import (
     DefinitionAnswer,
@@ -28,6 +28,9 @@ from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
 
 _MOST_VERSIONS = 10
+
+if TYPE_CHECKING:
+    from gitops.repository.writing.adoption import Adoption
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,6 +227,20 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
     if any(isinstance(one, VersionLoss) for one in report.drifts):
         record = command("snapshot", report, options)
         yield f"lost versions cannot be adopted: `{record}` records what is left"
+
+
+def adoption_lines(adoption: Adoption) -> Iterator[str]:
+    """What was written, what was not and why, and what comes next."""
+    yield from (f"wrote {path}" for path in sorted(adoption.files))
+    yield from (f"removed {path}" for path in adoption.removed)
+    yield from (f"kept {path}, which nothing uses any more" for path in adoption.unused)
+    for topic, why in sorted(adoption.kept_as_base64.items()):
+        yield f"wrote the PROTOBUF_NATIVE of {topic} as base64: {why}"
+    for subject, error in sorted(adoption.refused.items(), key=lambda one: str(one[0])):
+        where = f" ({error.where})" if error.where else ""
+        yield f"not adopted: {subject}: {error.what}{where}; {error.hint}"
+    if adoption.files or adoption.removed:
+        yield "read the changes (git diff), and commit them"
 
 
 def command(name: str, report: DriftReport, options: Sequence[str] = ()) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gitops.messaging.publish_topic import Publication
     from gitops.repository.file_comparison import Comparison
     from gitops.repository.formatting.repository import FormatResult
+    from gitops.repository.writing.adoption import Adoption
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.apply import Result
     from gitops.usecases.capture import CapturedTopic
@@ -149,10 +150,14 @@ class RegistryDrift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftResult:
-    """The drift of each registry; `options` are those that say which files were read."""
+    """The drift of each registry; `options` are those that say which files were read.
+
+    `adoption` is what was written of it into the files, None where that was not asked for.
+    """
 
     registries: Sequence[RegistryDrift]
     options: tuple[str, ...] = ()
+    adoption: Adoption | None = None
 
     @property
     def command(self) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from gitops.changes.known_names import find_unmanaged, known_names
 from gitops.changes.repository_plan import PlanRequest, read_plan_input, with_unread
+from gitops.git.changed_files import uncommitted_files
 from gitops.git.checkout import open_checkout
 from gitops.git.history import last_commit
 from gitops.git.references import head_of
-from gitops.model.drift import DriftReport, Recording
-from gitops.model.errors import GitopsError
+from gitops.model.drift import DriftReport, Recording, UnmanagedNamespace
+from gitops.model.errors import GitopsError, UsageError
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
 from gitops.planning.plan import PlanInput, make_plan
@@ -19,6 +23,7 @@ from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.registries.snapshot import SnapshotRegistry
+from gitops.repository.writing.adoption import Adoption, AdoptionInput, adopt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +65,38 @@ def drift(
     )
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
     return FoundDrift(report=report, observed=replace(plan_input.observed, topics=topics))
+
+
+def adopt_drift(
+    found: FoundDrift,
+    planning: PlanRequest,
+    root: Path,
+    tree: FileTree,
+    subjects: Collection[NamespaceName | TopicName],
+) -> Adoption:
+    """The files that adopt the drift of these subjects, of all without any.
+
+    Raises UsageError for a subject that has not drifted, OutsideError.
+    """
+    drifted = {one.subject for one in found.report.drifts}
+    if strange := sorted(map(str, {*subjects} - drifted)):
+        verb = "has" if len(strange) == 1 else "have"
+        hint = "`pulsar-gitops drift` lists what has drifted"
+        raise UsageError(f"{', '.join(strange)} {verb} not drifted", hint=hint)
+    drifts = [one for one in found.report.drifts if not subjects or one.subject in subjects]
+    new = frozenset(one.namespace for one in drifts if isinstance(one, UnmanagedNamespace))
+    namespaces = planning.registry.observe(Scope(namespaces=new)).namespaces if new else {}
+    observed = found.observed
+    return adopt(
+        AdoptionInput(
+            tree=tree,
+            repository=planning.repository,
+            drifts=drifts,
+            observed=replace(observed, namespaces={**observed.namespaces, **namespaces}),
+            overrides=planning.config.namespaces,
+            uncommitted=partial(uncommitted_files, tree, root),
+        )
+    )
 
 
 def _scope(plan_input: PlanInput) -> Scope:

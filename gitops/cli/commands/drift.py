@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
 
 from gitops.cli import options
 from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
-from gitops.model.errors import GitopsError
+from gitops.model.errors import GitopsError, UsageError
+from gitops.model.names import NamespaceName, TopicName
 from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
 
 _WORST_FIRST: Final = (Exit.OUTSIDE, Exit.USAGE, Exit.FINDINGS, Exit.CHANGES, Exit.GOOD)
+_NAMESPACE: Final = 1
+"""The slashes in a namespace's name."""
 
 
 def drift(
+    subjects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOPIC|NAMESPACE]...",
+            help="With --adopt: only these.",
+            show_default="all",
+        ),
+    ] = None,
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Write what the registry has into the files.")
+    ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     output_format: Annotated[
@@ -31,10 +48,16 @@ def drift(
     from gitops.cli import plan_output
     from gitops.cli.answer import Display, print_result
 
+    wanted = [_subject(text) for text in subjects or ()]
+    _require_one(wanted, registry or [], adopt=adopt)
     display = Display(output_format=output_format, output=output, no_color=no_color)
     opened = open_repository(repo, output)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
+    if adopt:
+        result = _adopt(registry, opened, display, wanted)
+        print_result(result, display)
+        return _adopted_code(result)
     names = [registry_config(opened.repository, name)[0] for name in registry or [None]]
     found = [_drift_of(name, opened, display) for name in dict.fromkeys(names)]
     print_result(results.DriftResult(registries=found, options=opened.options), display)
@@ -45,20 +68,76 @@ def drift(
     return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
 
 
+def _subject(text: str) -> NamespaceName | TopicName:
+    is_namespace = text.count("/") == _NAMESPACE
+    return NamespaceName.parse(text) if is_namespace else TopicName.parse(text)
+
+
+def _require_one(
+    wanted: Collection[NamespaceName | TopicName], registries: Collection[str], *, adopt: bool
+) -> None:
+    """Raise UsageError for names without `--adopt`, and for several registries with it."""
+    if wanted and not adopt:
+        raise UsageError(
+            f"{next(iter(wanted))} is named, and nothing is to be adopted",
+            hint="add --adopt, or leave the name out: drift lists all topics",
+        )
+    if adopt and len(set(registries)) > 1:
+        raise UsageError(
+            "--adopt writes what one registry has, and --registry names several",
+            hint="run it once for the registry that is right",
+        )
+
+
 def _drift_of(name: str, opened: OpenedRepository, display: Display) -> results.RegistryDrift:
     from gitops.cli.plan_output import plan_request
     from gitops.cli.progress import progress_bar
     from gitops.usecases.drift import drift
 
     try:
-        with open_registry(opened, [name]) as (live, config):
-            bar = progress_bar(no_color=display.no_color)
+        with (
+            open_registry(opened, [name]) as (live, config),
+            progress_bar(no_color=display.no_color) as progress,
+        ):
             request = plan_request(opened, live, config)
-            with bar as progress:
-                found = drift(request, opened.root, opened.tree, progress)
+            found = drift(request, opened.root, opened.tree, progress)
     except GitopsError as error:
         return results.RegistryDrift(registry=name, error=error)
     return results.RegistryDrift(registry=name, report=found.report)
+
+
+def _adopt(
+    names: list[str] | None,
+    opened: OpenedRepository,
+    display: Display,
+    wanted: Collection[NamespaceName | TopicName],
+) -> results.DriftResult:
+    """Write the files; raises what keeps the drift from being known."""
+    from gitops.cli.plan_output import plan_request
+    from gitops.cli.progress import progress_bar
+    from gitops.repository.folder import write_files
+    from gitops.usecases.drift import adopt_drift, drift
+
+    with (
+        open_registry(opened, names) as (live, config),
+        progress_bar(no_color=display.no_color) as progress,
+    ):
+        request = plan_request(opened, live, config)
+        found = drift(request, opened.root, opened.tree, progress)
+        adoption = adopt_drift(found, request, opened.root, opened.tree, wanted)
+    write_files(opened.root, adoption.files, adoption.removed)
+    one = results.RegistryDrift(registry=live.name, report=found.report)
+    return results.DriftResult(registries=[one], options=opened.options, adoption=adoption)
+
+
+def _adopted_code(result: results.DriftResult) -> int:
+    """3 where drift is left."""
+    (one,) = result.registries
+    adopted = set(result.adoption.adopted) if result.adoption else set()
+    drifts = one.report.drifts if one.report else ()
+    if one.report and one.report.unread:
+        return Exit.OUTSIDE
+    return Exit.CHANGES if any(each.subject not in adopted for each in drifts) else Exit.GOOD
 
 
 def _code(one: results.RegistryDrift) -> int:

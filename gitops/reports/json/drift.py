@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from gitops.model.drift import (
     DefinitionAnswer,
@@ -17,9 +17,13 @@ from gitops.model.drift import (
     VersionLoss,
     VersionOutsideGit,
 )
+from gitops.model.errors import GitopsError
 from gitops.model.policy import value_text
 from gitops.planning.plan_document import API_VERSION, change_document
 from gitops.reports.results import DriftResult, RegistryDrift
+
+if TYPE_CHECKING:
+    from gitops.repository.writing.adoption import Adoption
 
 Document = dict[str, Any]
 
@@ -31,17 +35,33 @@ def drift_document(result: DriftResult) -> Document:
         "kind": "Drift",
         "registries": [_report(one.report) for one in result.registries if one.report],
         "failures": [_failure(one) for one in result.registries if one.error],
+        "adoption": None if result.adoption is None else _adoption(result.adoption),
+    }
+
+
+def _adoption(adoption: Adoption) -> Document:
+    return {
+        "adopted": sorted(map(str, adoption.adopted)),
+        "files": sorted(adoption.files),
+        "removed": list(adoption.removed),
+        "unused": list(adoption.unused),
+        "keptAsBase64": [
+            {"topic": str(topic), "reason": why}
+            for topic, why in sorted(adoption.kept_as_base64.items())
+        ],
+        "refused": [
+            {"subject": str(one), **_error(error)}
+            for one, error in sorted(adoption.refused.items(), key=lambda each: str(each[0]))
+        ],
     }
 
 
 def _failure(one: RegistryDrift) -> Document:
-    error = one.error
-    return {
-        "registry": one.registry,
-        "what": error.what if error else "",
-        "where": error.where if error else "",
-        "hint": error.hint if error else "",
-    }
+    return {"registry": one.registry, **(_error(one.error) if one.error else {})}
+
+
+def _error(error: GitopsError) -> Document:
+    return {"what": error.what, "where": error.where, "hint": error.hint}
 
 
 def _report(report: DriftReport) -> Document:

@@ -8,6 +8,7 @@ from gitops.model.drift import DriftReport
 from gitops.model.plan import SchemaChange
 from gitops.reports.drift_wording import (
     DriftEntry,
+    adoption_lines,
     drift_entries,
     next_steps,
     other_lines,
@@ -46,10 +47,7 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
         cut=1,
         noun="differences",
     )
-    yield Section(
-        blocks=tuple(f"→ {message(line)}<br>\n" for line in next_steps(report, result.options)),
-        tail="\n",
-    )
+    yield _what_to_do(report, result)
     yield Section(
         blocks=tuple(_fold(one) for one in entries if _has_more(one)),
         cut=2,
@@ -61,6 +59,19 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
         tail="\n",
         cut=3,
         noun="sentences",
+    )
+
+
+def _what_to_do(report: DriftReport, result: DriftResult) -> Section:
+    if result.adoption is None:
+        steps = next_steps(report, result.options)
+        return Section(blocks=tuple(f"→ {message(line)}<br>\n" for line in steps), tail="\n")
+    return Section(
+        blocks=tuple(f"- {message(line)}\n" for line in adoption_lines(result.adoption)),
+        head="#### Adopted\n\n",
+        tail="\n",
+        cut=4,
+        noun="files",
     )
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from gitops.model.drift import DriftReport
 from gitops.reports.drift_wording import (
     DriftEntry,
+    adoption_lines,
     drift_entries,
     next_steps,
     other_lines,
@@ -46,7 +47,10 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType
         yield Text("")
         yield _block(entry)
     below = [Text(safe(line)) for line in other_lines(report, result.options)]
-    below += [Text(f"→ {safe(line)}") for line in next_steps(report, result.options)]
+    if result.adoption is None:
+        below += [Text(f"→ {safe(line)}") for line in next_steps(report, result.options)]
+    else:
+        below += [Text(short(line, _LONGEST)) for line in adoption_lines(result.adoption)]
     yield from ([Text(""), *below] if below else [])
 
 
