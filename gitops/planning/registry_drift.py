@@ -110,7 +110,8 @@ class _Search:
         desired = self._plan_input.desired
         yield from chain(
             chain.from_iterable(map(self._namespace_or_policy, plan.actions)),
-            chain.from_iterable(map(self._unmanaged_keys, (*desired.namespaces, *desired.topics))),
+            chain.from_iterable(map(self._unmanaged_keys, desired.namespaces)),
+            chain.from_iterable(map(self._unmanaged_keys, desired.topics)),
             chain.from_iterable(map(self._schema, outcomes)),
             chain.from_iterable(map(self._losses, self._observed.topics.values())),
             map(_unmanaged_topic, self._input.unmanaged),

@@ -58,7 +58,8 @@ def drift(
         result = _adopt(registry, opened, display, wanted)
         print_result(result, display)
         return _adopted_code(result)
-    names = [registry_config(opened.repository, name)[0] for name in registry or [None]]
+    default = opened.repository.config.default_registry
+    names = [registry_config(opened.repository, name)[0] for name in registry or [default]]
     found = [_drift_of(name, opened, display) for name in dict.fromkeys(names)]
     print_result(results.DriftResult(registries=found, options=opened.options), display)
     for one in found:
