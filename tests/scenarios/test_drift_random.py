@@ -22,7 +22,7 @@ from tests.scenarios.repositories import empty_for
 from tests.support.git_repos import GitRepository
 from tests.support.states import field, info, record
 
-_SEEDS: Final = 120
+_SEEDS: Final = 12
 _SPACE: Final = NamespaceName("a", "b")
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
 _MONEY: Final = {"type": "fixed", "name": "Money", "namespace": "n", "size": 8}

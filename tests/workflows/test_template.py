@@ -50,6 +50,7 @@ def test_a_job_may_do_little_and_not_for_long(name: str) -> None:
         "apply.record": {"contents", "pull-requests"},
         "comment.comment": {"pull-requests"},
         "drift.drift": {"issues"},
+        "drift.adopt": {"contents", "pull-requests"},
         "audit.audit": {"issues"},
     }
 
@@ -154,7 +155,9 @@ def test_check_apply_drift_and_audit_speak_of_one_registry() -> None:
 
 def test_who_meets_the_cluster_may_not_write_and_who_may_write_meets_no_cluster() -> None:
     assert JOBS["apply.apply"]["permissions"] == {"contents": "read"}
-    assert "PULSAR_TOKEN" not in str(JOBS["apply.record"])
+    for name in ("apply.record", "drift.adopt"):
+        assert "PULSAR_TOKEN" not in str(JOBS[name])
+        assert "environment" not in JOBS[name]
 
 
 def test_a_refused_schema_makes_no_plan(runner: Runner) -> None:
@@ -226,44 +229,6 @@ def test_an_apply_that_did_not_end_well_says_what_is_applied(
     assert applied.summary.startswith(first)
     assert ("re-run this job" in applied.summary) is (code != 1)
     assert (f"::error title=Applied in part::{first}" in applied.printed) is (code == 6)
-
-
-# ---------------------------------------------------------------------------- drift.yml
-
-
-def test_drift_is_one_issue_from_the_first_day_to_the_last(
-    runner: Runner, github: GitHubStandIn
-) -> None:
-    runner.environment |= github.environment
-
-    for _ in range(2):
-        compared = runner.run(DRIFT["Compare"], {"REGISTRY": "local"})
-        reported = runner.run(DRIFT["Report"], {"REGISTRY": "local"})
-        assert compared.outputs == {"drift": "true"}
-        assert reported.code == 0, reported.printed
-    subprocess.run(
-        [PROGRAM, "apply", "--auto-approve"],
-        cwd=runner.workspace,
-        check=True,
-        capture_output=True,
-    )
-    gone = runner.run(DRIFT["Compare"], {"REGISTRY": "local"})
-    closed = runner.run(DRIFT["Close"], {"REGISTRY": "local"})
-
-    assert gone.outputs == {"drift": "false"}
-    assert closed.code == 0, closed.printed
-    assert [method for method, _ in github.writes] == ["POST", "PATCH"]
-    (issue,) = github.issues
-    assert issue.title == "Drift of local"
-    assert "\n    + shop/payments/captured" in issue.body
-    assert issue.state == "closed"
-
-
-def test_a_cluster_that_cannot_be_read_is_no_drift(runner: Runner) -> None:
-    compared = runner.run(DRIFT["Compare"], {"REGISTRY": "nowhere"})
-
-    assert compared.code == 2
-    assert compared.outputs == {}
 
 
 # ---------------------------------------------------------------------------- comment.yml

@@ -1,0 +1,183 @@
+"""Drift in every format: what it says, and that no text in it does anything."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.drift import Drift, DriftReport, Recording, VersionDrift
+from gitops.model.errors import OutsideError, UsageError
+from gitops.reports.drift_wording import drift_entries, scope_text, verdict_text
+from gitops.reports.formats import render
+from gitops.reports.results import DriftResult, RegistryDrift
+from tests.support.consoles import shown
+from tests.support.drifts import ADOPTION, EVERYTHING
+from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned
+
+CLEAN = DriftReport(registry="local", address="local", namespaces=1, topics=1)
+FAILED = RegistryDrift(registry="staging", error=OutsideError("no answer", hint="look"))
+
+
+def _result(report: DriftReport) -> DriftResult:
+    return DriftResult(registries=[RegistryDrift(registry=report.registry, report=report)])
+
+
+def _rendered(name: str, result: DriftResult, width: int = 200) -> str:
+    body = render(name, result).body
+    return body if isinstance(body, str) else shown(body, width)
+
+
+def test_every_kind_of_drift_is_there() -> None:
+    assert {type(one) for one in EVERYTHING.drifts} == {*Drift.__args__}
+
+
+def test_the_verdict_counts_subjects() -> None:
+    assert verdict_text(EVERYTHING) == (
+        "✗ production: 9 topics and 3 namespaces have drifted; 1 topic cannot be read"
+    )
+    assert verdict_text(CLEAN) == "✓ local: no drift"
+    assert verdict_text(replace(EVERYTHING, drifts=())).startswith("⚠ production: no drift; 1")
+    one = replace(CLEAN, drifts=EVERYTHING.drifts[:1])
+    assert verdict_text(one) == "✗ local: 1 namespace has drifted"
+
+
+def test_what_it_was_compared_with() -> None:
+    assert scope_text(EVERYTHING) == (
+        "production · http://pulsar.acme:8080 · 12 topics, 3 namespaces · snapshot of 2026-11-20 "
+        "(4f1c9e2)"
+    )
+    assert scope_text(CLEAN) == "local · 1 topic, 1 namespace · no snapshot"
+    assert scope_text(replace(CLEAN, recording=Recording())).endswith("snapshot of an unknown day")
+
+
+def test_each_kind_in_words() -> None:
+    said = {
+        (one.subject.rpartition("/")[2], one.title): [line.text for line in one.lines]
+        for one in drift_entries(EVERYTHING)
+    }
+    assert said == {
+        ("orders", "policy changed"): [
+            (
+                "schemaCompatibilityStrategy: FULL in git, BACKWARD in the registry (loosened); "
+                "FULL in the snapshot"
+            ),
+            (
+                "schemaValidationEnforced: true in git, false in the registry (loosened); in no "
+                "snapshot, so since when is unknown"
+            ),
+        ],
+        ("gone", "namespace deleted"): ["the snapshot has it, and the registry has it no more"],
+        ("old", "unmanaged namespace"): ["in the registry, not in git; earlier files had it"],
+        ("created", "2 versions outside git"): [
+            "v3 was registered 2026-11-18 11:06:40 UTC, in the snapshot too",
+            "v4 was registered 2026-11-20 22:05:45 UTC, not in the snapshot",
+            "git's definition is v2: accepted, and v4 stays the latest",
+            "consumers with git's definition are refused: v4 has no 'note'",
+        ],
+        ("changed", "1 version outside git"): [
+            "v1 was registered at an unknown time",
+            "git's definition is accepted after v1, as v2",
+            "whether git contained it is unknown: the clone is shallow",
+        ],
+        ("refused", "1 version outside git"): [
+            "v1 was registered at an unknown time",
+            "git's definition is refused after v1: no default; another type",
+        ],
+        ("deleted", "schema deleted"): ["the snapshot has v0, v1"],
+        ("tombstone", "schema deleted"): ["the registry has a tombstone in its place"],
+        ("no-topic", "topic deleted"): [
+            "the topic is gone with its schema; the snapshot has v0",
+        ],
+        ("lost", "versions lost"): [
+            "v0, v1 of the snapshot are not in the registry any more, or another schema there",
+        ],
+        ("loose", "policy changed"): [
+            (
+                "schemaCompatibilityStrategy: ALWAYS_COMPATIBLE in the registry, not managed in "
+                "git; – in the snapshot"
+            ),
+        ],
+        ("by-hand", "unmanaged topic"): [
+            (
+                "in the registry, not in git; AVRO, v0, v1, first registered 2026-11-18 11:06:40 "
+                "UTC; schemaCompatibilityStrategy: FULL"
+            ),
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_what_is_no_drift_and_what_to_do(name: str) -> None:
+    said = _rendered(name, _result(EVERYTHING)).replace("&#45;", "-")
+
+    assert "2 topics and namespaces have changes that are not applied" in said
+    assert "1 topic without a manifest has no schema" in said
+    assert "pulsar-gitops drift --registry production --adopt" in said
+    assert "pulsar-gitops plan --registry production" in said
+    assert "pulsar-gitops explain PLAN-R010" in said
+    clean = _rendered(name, _result(CLEAN))
+    assert "--adopt" not in clean
+    assert "not applied" not in clean
+
+
+@pytest.mark.parametrize("name", ["text", "markdown"])
+def test_an_adoption_is_said_in_place_of_what_to_do(name: str) -> None:
+    said = _rendered(name, replace(_result(EVERYTHING), adoption=ADOPTION))
+
+    assert "wrote namespaces/shop/orders/created.avsc" in said
+    assert "removed namespaces/shop/orders/deleted.yaml" in said
+    assert "kept types/money.avsc, which nothing uses any more" in said
+    assert "wrote the PROTOBUF" in said
+    assert "not adopted: shop/orders/refused: it has changes (refused.yaml); commit them" in said
+    assert "read the changes (git diff), and commit them" in said
+    assert "if the registry is right" not in said
+
+
+def test_a_registry_without_an_answer_does_not_hide_the_others() -> None:
+    result = DriftResult(registries=[FAILED, *_result(EVERYTHING).registries])
+
+    assert "staging · drift is unknown: no answer" in _rendered("text", result)
+    assert "### staging: drift is unknown\n\nno answer\n" in _rendered("markdown", result)
+    document = json.loads(_rendered("json", result))
+    assert document["failures"] == [
+        {"registry": "staging", "what": "no answer", "where": "", "hint": "look"}
+    ]
+    for name in ("text", "markdown"):
+        assert "production: 9 topics" in _rendered(name, result)
+    assert result.command == "pulsar-gitops drift --registry staging --registry production"
+
+
+def test_changes_are_a_diff() -> None:
+    assert "      + coupon   [null, string] = null" in _rendered("text", _result(EVERYTHING))
+    assert "```diff\n+ coupon   [null, string] = null\n```" in _rendered(
+        "markdown", _result(EVERYTHING)
+    )
+
+
+def test_thousands_of_topics_fit_into_an_issue() -> None:
+    (versions,) = [one for one in EVERYTHING.drifts if str(one.subject).endswith("/created")]
+    assert isinstance(versions, VersionDrift)
+    report = replace(EVERYTHING, drifts=(versions,) * 5000)
+
+    said = _rendered("markdown", _result(report))
+
+    assert len(said.encode()) <= 65_000
+    assert "--format json` shows all" in said
+    assert "pulsar-gitops drift --registry production --adopt" in said
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_no_text_does_anything(piece: str) -> None:
+    texts = itertools.repeat(piece)
+    error = UsageError(piece, where=piece, hint=piece)
+    adoption = poisoned(replace(ADOPTION, refused={}, files={piece: b""}), texts)
+    adoption = replace(adoption, refused=dict.fromkeys(ADOPTION.refused, error))
+    hostile = replace(_result(poisoned(EVERYTHING, texts)), adoption=adoption)
+    failed = RegistryDrift(registry=piece, error=error)
+    hostile = replace(hostile, registries=[*hostile.registries, failed], options=("--repo", piece))
+
+    assert_inert(_rendered("markdown", hostile))
+    assert_plain(_rendered("text", hostile))
