@@ -207,7 +207,8 @@ def test_a_topic_without_a_schema_keeps_its_policies() -> None:
 
 
 def test_a_deletion_that_leaves_an_error_is_refused() -> None:
-    client = f"{_HEAD}Client\nname: c\nconsumes:\n- {{topic: a/b/t, schema: {{definition: ../{_FOLDER}/t.avsc}}}}\n"
+    pinned = f"{{topic: a/b/t, schema: {{definition: ../{_FOLDER}/t.avsc}}}}"
+    client = f"{_HEAD}Client\nname: c\nconsumes:\n- {pinned}\n"
     files = {**_files(), "clients/c.yaml": client}
     assert not [one for one in load(repository(files)).findings if one.severity.name == "ERROR"]
 
