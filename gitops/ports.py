@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from typing import Final, Protocol
 
 from gitops.model.decision import StoredSchema
-from gitops.model.errors import OutsideError
+from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Action
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.posts import Post, Suggestion
 from gitops.model.schema import SchemaInfo, SchemaType
@@ -116,6 +117,37 @@ class Registry(Protocol):
     def close(self) -> None:
         """Give back connections and files."""
         ...
+
+
+class Journal(Protocol):
+    """What an apply does, written down before and after each write, so that a crash hides nothing.
+
+    Both raise OutsideError where nothing can be written down.
+    """
+
+    def intend(self, action: Action, *, closes: bool = False) -> None:
+        """The action is about to be carried out.
+
+        `closes`: the apply has stopped, and the action sets back what it had loosened.
+        """
+        ...
+
+    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+        """What became of the action that was intended last.
+
+        That is the version that the registry answered, or why it failed.
+        """
+        ...
+
+
+class NoJournal:
+    """A Journal of what nobody wants to know."""
+
+    def intend(self, action: Action, *, closes: bool = False) -> None:
+        """Nothing."""
+
+    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+        """Nothing."""
 
 
 class IncompatibleSchemaError(Exception):

@@ -31,6 +31,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.RolloutResult: f"{_TEXT}.rollout:rollout_text",
         # A class makes a line of each part as soon as it is there.
         results.AppliedResult: f"{_TEXT}.apply:ActionLines",
+        results.JournalResult: f"{_TEXT}.journal:journal_text",
         results.ImportResult: f"{_TEXT}.written_files:import_text",
         results.UpdateResult: f"{_TEXT}.written_files:update_text",
         results.SnapshotResult: f"{_TEXT}.written_files:snapshot_text",
@@ -56,6 +57,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ReplayResult: f"{_JSON}:replay",
         results.RolloutResult: f"{_JSON}:rollout",
         results.AppliedResult: f"{_JSON}:apply",
+        results.JournalResult: f"{_JSON}:journal",
         results.ImportResult: f"{_JSON}:import_registry",
         results.UpdateResult: f"{_JSON}:update",
         results.SnapshotResult: f"{_JSON}:snapshot",

@@ -17,6 +17,7 @@ from gitops.model.check import CheckReport, History, HistorySource, Impact, Regi
 from gitops.model.drift import DriftReport
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Location
+from gitops.model.journal import JournalRun
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
@@ -233,6 +234,14 @@ class AppliedResult:
     results: Sequence[Result]
     digest: str
     done_before: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalResult:
+    """The applies that a journal tells of, in their order."""
+
+    path: str
+    runs: Sequence[JournalRun]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final, assert_never
 
@@ -23,11 +24,12 @@ from gitops.model.errors import (
 from gitops.model.names import NamespaceName
 from gitops.model.plan import Action, CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import value_text
-from gitops.model.state import Scope
+from gitops.model.state import RegistryState, Scope
 from gitops.planning import fingerprints
 from gitops.planning.plan import subject_of
+from gitops.planning.read_back import difference, subject_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
-from gitops.ports import Progress, Registry, no_progress
+from gitops.ports import Journal, NoJournal, Progress, Registry, no_progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +53,14 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     *,
     interruption: Interruption | None = None,
     replan: str = REPLAN,
+    journal: Journal | None = None,
+    pause: Callable[[float], None] = time.sleep,
 ) -> tuple[Action, ...]:
     """Carry out every action in order, and `tell` what became of each that was tried.
+
+    Before each write the action's subject has to be as the plan, or an action before, left it.
+    After it the registry has to answer what was written. The journal has the intent before the
+    write and the outcome after it. Nothing is ever written twice.
 
     Raises PartialApplyError where one fails after another, StalePlanError where the first one
     fails because somebody else has changed its subject, and InterruptedApplyError where it is
@@ -67,6 +75,9 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
         tell=tell,
         interruption=interruption or Interruption(),
         replan=replan,
+        journal=journal or NoJournal(),
+        pause=pause,
+        left=dict(plan.observed),
     )
     try:
         error = run.carry_on()
@@ -83,7 +94,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """One apply: what it is given, and the actions that are done."""
+    """One apply: what it is given, the actions that are done, and how these left each subject."""
 
     plan: Plan
     registry: Registry
@@ -91,6 +102,9 @@ class _Run:
     tell: Callable[[Result], None]
     interruption: Interruption
     replan: str
+    journal: Journal
+    pause: Callable[[float], None]
+    left: dict[str, str]
     done: list[Action] = field(default_factory=list)
 
     def carry_on(self) -> GitopsError | None:
@@ -121,10 +135,33 @@ class _Run:
         return InterruptedApplyError(error.what, where=error.where, hint=error.hint)
 
     def _attempt(self, action: Action) -> Result:
+        try:
+            self._check_unmoved(action)
+        except KeyboardInterrupt:
+            return Result(action=action, error=InterruptedApplyError("interrupted", hint=_AGAIN))
+        except GitopsError as error:
+            return Result(action=action, error=error)
+        return self._recorded(action, lambda: self._write(action))
+
+    def _recorded(self, action: Action, write: Callable[[], Result]) -> Result:
+        """The result of a write, whose intent is in the journal before it, and which is after."""
+        try:
+            self.journal.intend(action)
+        except GitopsError as error:
+            return Result(action=action, error=error)
+        result = write()
+        try:
+            self.journal.conclude(result.version, result.error)
+        except GitopsError as error:
+            return replace(result, error=result.error or error)
+        return result
+
+    def _write(self, action: Action) -> Result:
         version = None
         try:
             version = self.interruption.wait(lambda: _carry_out(action, self.registry))
             _expect(action, version, self.registry)
+            self._read_back(action, version)
         except KeyboardInterrupt:
             return Result(action=action, error=UnknownOutcomeError("interrupted"))
         except RegistryRefusedError as refused:
@@ -133,6 +170,32 @@ class _Run:
         except GitopsError as error:
             return Result(action=action, version=version, error=error)
         return Result(action=action, version=version)
+
+    def _check_unmoved(self, action: Action) -> None:
+        """Raises StalePlanError where somebody else has changed the action's subject."""
+        now = self.interruption.wait(lambda: self.registry.observe(subject_scope(action)))
+        if moved := self._moved(now):
+            raise StalePlanError(f"{subject_list(moved)} changed since the plan was made")
+
+    def _read_back(self, action: Action, version: int | None) -> None:
+        """Raises PartialApplyError unless the registry has what was written.
+
+        A cluster writes a topic's policies into a topic, and reads them from there a little later
+        (Pulsar 4.0.7): so it is asked again for some seconds.
+        """
+        for seconds in (*_PATIENCE, None):
+            state = self.interruption.wait(lambda: self.registry.observe(subject_scope(action)))
+            found = difference(action, version, state)
+            if not found:
+                self.left.update(fingerprints.state_fingerprints(state))
+                return
+            if seconds is not None:
+                self.pause(seconds)
+        raise PartialApplyError(
+            f"it was carried out, and after that {found}",
+            where=self.registry.address,
+            hint="see who else changes it",
+        )
 
     def _stale_subjects(self, action: Action) -> list[str]:
         """Who of the action's topic and namespace is not as the plan and what is done left it."""
@@ -145,14 +208,11 @@ class _Run:
             now = self.interruption.wait(lambda: self.registry.observe(scope))
         except (OutsideError, KeyboardInterrupt):  # the refusal says more
             return []
-        expected, observed = self.plan.expected, self.plan.observed
-        passed = Counter(fingerprints.subject_name(subject_of(one)) for one in self.done)
+        return self._moved(now)
+
+    def _moved(self, now: RegistryState) -> list[str]:
         seen = fingerprints.state_fingerprints(now)
-        left = {
-            name: expected[name][count - 1] if (count := passed[name]) else observed.get(name)
-            for name in seen
-        }
-        return [name for name, print_ in seen.items() if left[name] not in (None, print_)]
+        return [name for name, print_ in seen.items() if self.left.get(name) not in (None, print_)]
 
     def set_back(self) -> list[Result]:
         """Close every topic that may be open where an apply stops; answers what became of each.
@@ -167,11 +227,17 @@ class _Run:
         return [self._set_back(action) for action in open_]
 
     def _set_back(self, action: SetPolicy) -> Result:
+        """Also where the journal cannot be written, or does not know what the topic is like."""
+        with suppress(GitopsError):
+            self.journal.intend(action, closes=True)
         result = Result(action=action, closes=True)
         try:
             _carry_out(action, self.registry)
+            self._read_back(action, None)
         except GitopsError as error:
             result = Result(action=action, error=error, closes=True)
+        with suppress(GitopsError):
+            self.journal.conclude(None, result.error)
         self.tell(result)
         return result
 
@@ -277,4 +343,6 @@ _CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 """How a registry answers where something came, went, or became another since it was looked at."""
 _REFUSED_SCHEMA: Final = (400, 409, 413, 422, 500)
 """How a registry answers to a schema that it does not take (Pulsar 4.0.7)."""
+_PATIENCE: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds to wait before the registry is asked once more for what was written."""
 _AGAIN: Final = "run the same command again: it goes on where it stopped"

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import CreateNamespace, DeleteSchema, SetPolicy
 from gitops.model.policy import BrokerSettings, PolicyChange
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.planning.fingerprints import fingerprints_after
+from gitops.planning.plan import subject_of
 from gitops.ports import Progress, UnreadableTopicsError, no_progress
 
 
 class FakeRegistry:
-    """Holds `state`; answers `versions` one after the other; fails on the call number `fails_at`.
+    """Holds `state`, and what is written; answers `versions` one after the other.
+
+    It fails on the call number `fails_at`.
 
     `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed, and
     what is `unread` may not be read; the answer to that has `refusal` as its status. It fails on
@@ -92,18 +98,29 @@ class FakeRegistry:
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         self._call("create", namespace)
+        self._put(CreateNamespace(namespace=namespace))
 
     def set_policies(
         self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
     ) -> None:
+        changes = tuple(changes)
         self._call("set", (subject, *(change.key for change in changes)))
+        for change in changes:
+            self._put(SetPolicy(subject=subject, change=change))
 
     def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
         self._call("register", (topic, info))
-        return next(self._versions)
+        version = next(self._versions)
+        entries = self._state.topics.get(topic, TopicState(topic=topic)).history.entries
+        entries = (*entries, SchemaEntry(version=version, info=info))
+        history = SchemaHistory(entries=entries, next_version=version + 1)
+        its = self._state.topics.get(topic, TopicState(topic=topic))
+        self._hold(topic, replace(its, history=history))
+        return version
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
         self._call("forget" if force else "delete", topic)
+        self._put(DeleteSchema(topic=topic, versions=()))
         return 0
 
     def close(self) -> None:
@@ -113,3 +130,21 @@ class FakeRegistry:
         if len(self.calls) == self._fails_at:
             raise self._error
         self.calls.append((what, about))
+
+    def _put(self, action: CreateNamespace | SetPolicy | DeleteSchema) -> None:
+        subject = subject_of(action)
+        its: NamespaceState | TopicState
+        if isinstance(subject, NamespaceName):
+            absent = NamespaceState(namespace=subject, exists=False)
+            its = self._state.namespaces.get(subject, absent)
+        else:
+            its = self._state.topics.get(subject, TopicState(topic=subject))
+        self._hold(subject, fingerprints_after(its, action))
+
+    def _hold(self, name: NamespaceName | TopicName, its: NamespaceState | TopicState) -> None:
+        namespaces, topics = dict(self._state.namespaces), dict(self._state.topics)
+        if isinstance(name, NamespaceName) and isinstance(its, NamespaceState):
+            namespaces[name] = its
+        if isinstance(name, TopicName) and isinstance(its, TopicState):
+            topics[name] = its
+        self._state = RegistryState(namespaces=namespaces, topics=topics)

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, final
+from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Group, RenderableType
-from rich.text import Text
 
 from gitops.cli import options
-from gitops.cli.console import print_message, print_report, refuse_inputs, require_writable
-from gitops.cli.exits import Exit, drop_stdout, print_error
+from gitops.cli.apply_journal import (
+    journal_path,
+    plan_to_resume,
+    require_attempt,
+    show_status,
+)
+from gitops.cli.console import refuse_inputs, require_writable
+from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.progress import progress_bar
 from gitops.cli.session import open_registry, open_repository
-from gitops.interrupts import interruption
-from gitops.model.errors import GitopsError, OutsideError, UsageError
-from gitops.model.plan import Plan
+from gitops.model.errors import UsageError
 from gitops.planning.reviewed_plan import REPLAN
-from gitops.ports import Progress, Registry, no_progress
 from gitops.reports import results
-from gitops.reports.formats import renderer
-
-if TYPE_CHECKING:
-    from gitops.cli.answer import Display
-    from gitops.usecases.apply import Result
 
 
 def apply(
@@ -43,10 +35,27 @@ def apply(
     prune: Annotated[
         bool, typer.Option("--prune", help="With --auto-approve: as in `plan --prune`.")
     ] = False,
+    resume_it: Annotated[
+        bool, typer.Option("--resume", help="Go on with an apply that ended before its plan did.")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show what the journal tells, and change nothing.")
+    ] = False,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            "--journal",
+            metavar="FILE",
+            help="Write down there what is done.",
+            show_default="PLANFILE.journal, or .gitops/REGISTRY.journal",
+        ),
+    ] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: Annotated[str, options.format_of(results.AppliedResult)] = options.FORMAT,
+    output_format: Annotated[
+        str, options.format_of(results.AppliedResult, results.JournalResult)
+    ] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
@@ -54,29 +63,33 @@ def apply(
     """Carry out a reviewed plan."""
     from gitops.cli import plan_output
     from gitops.cli.answer import Display
+    from gitops.cli.plan_execution import Execution, carry_out, refuse
+    from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import Resumption, release_of, resume, scope_of
     from gitops.reports.text.plan import plan_text
 
-    if (plan_file is None) is not auto_approve:
-        raise UsageError(
-            "apply needs either a plan file or --auto-approve",
-            hint="`pulsar-gitops plan --out plan.json`, then `pulsar-gitops apply plan.json`",
-        )
-    if plan_file and prune:
-        raise UsageError("a plan file already records whether it prunes", hint="leave --prune out")
-    if plan_file and as_if_broker:
-        hint = "leave --as-if-broker out, or make a new plan with it"
-        raise UsageError("a plan file already records its broker", hint=hint)
+    _refuse_options(
+        plan_file,
+        auto_approve=auto_approve,
+        look_back={"--resume": resume_it, "--status": status},
+        planning={"--prune": prune, "--as-if-broker": bool(as_if_broker)},
+    )
     started = time.monotonic()
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
     require_writable(output)
     document = _read(plan_file) if plan_file else None
-    refuse_inputs([output], [plan_file] if plan_file else [])
+    refuse_inputs([output, journal], [plan_file] if plan_file else [])
     release = release_of(document) if document else as_if_broker
     opened = open_repository(repo, output, release=release)
+    recorded = journal_path(journal, plan_file, opened, registry)
+    if status:
+        return show_status(recorded, display)
+    if resume_it:
+        document = document or plan_to_resume(recorded)
+        require_attempt(recorded, document["digest"])
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry
@@ -99,12 +112,43 @@ def apply(
             shown=shown,
             replan=REPLAN if document else "run the same command again: it makes a new plan",
             started=started,
+            journal=JournalFile(recorded),
+            document=None if document else to_document(made),
         )
         if blocked:
             refuse(run, display)
             return blocked
         carry_out(run, live, display)
     return Exit.GOOD
+
+
+def _refuse_options(
+    plan_file: Path | None,
+    *,
+    auto_approve: bool,
+    look_back: Mapping[str, bool],
+    planning: Mapping[str, bool],
+) -> None:
+    """Raises UsageError unless it is clear which plan is meant, or which apply that there was."""
+    backs = [word for word, given in look_back.items() if given]
+    plans = [word for word, given in planning.items() if given]
+    if backs and (auto_approve or plans or len(backs) > 1):
+        hint = f"leave all but {backs[0]} and its plan out"
+        raise UsageError(f"{backs[0]} is about an apply that there was", hint=hint)
+    if not backs and (plan_file is None) is not auto_approve:
+        raise UsageError(
+            "apply needs either a plan file or --auto-approve",
+            hint="`pulsar-gitops plan --out plan.json`, then `pulsar-gitops apply plan.json`",
+        )
+    for word in plans if plan_file else ():
+        why, hint = _RECORDED[word]
+        raise UsageError(f"a plan file already records {why}", hint=hint)
+
+
+_RECORDED: Final = {
+    "--prune": ("whether it prunes", "leave --prune out"),
+    "--as-if-broker": ("its broker", "leave --as-if-broker out, or make a new plan with it"),
+}
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -119,188 +163,3 @@ def _registry_of(document: dict[str, Any], given: list[str] | None) -> list[str]
     if given and given != [name]:
         raise UsageError(f"this plan is for {name}, not for {given[0]}")
     return [name]
-
-
-# The plan carried out, and what became of each action.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Execution:
-    """A plan as it is now, the digest of the reviewed one, and how much of that is done.
-
-    `shown` is the plan where nobody has seen it before; `replan` how a new one is made where this
-    one cannot be carried out.
-    """
-
-    plan: Plan
-    digest: str
-    done_before: int = 0
-    shown: RenderableType | None = None
-    replan: str = REPLAN
-    started: float = field(default_factory=time.monotonic)
-
-
-def carry_out(execution: Execution, registry: Registry, display: Display) -> None:
-    """Apply it; what was done is reported however it ends, before the error is raised.
-
-    From the first action to the end of the report no signal cuts anything, and a report that
-    cannot be printed stops nothing.
-    """
-    from gitops.usecases.apply import apply as run
-
-    report = _Report(execution, display)
-    error: GitopsError | None = None
-    with interruption() as asked:
-        try:
-            report.begin()
-            with _progress(display) as progress:
-                run(
-                    execution.plan,
-                    registry,
-                    progress,
-                    report.add,
-                    interruption=asked,
-                    replan=execution.replan,
-                )
-        except GitopsError as stopped:
-            error = stopped
-        finally:
-            report.end()
-    if error is None:
-        report.finish()
-        return
-    report.tell_failure()
-    raise error
-
-
-def refuse(execution: Execution, display: Display) -> None:
-    """Report a plan whose findings keep it from being applied."""
-    if not _has_lines(display):
-        _print_document(execution, (), display)
-    elif execution.shown is not None:
-        print_report(execution.shown, output=display.output, no_color=display.no_color)
-    where = f"in {display.output}" if display.output else "above"
-    print_message(f"nothing was applied, because of the findings {where}")
-
-
-def _has_lines(display: Display) -> bool:
-    """Whether the format has a line for each action, or one text in the end."""
-    return isinstance(renderer(display.output_format, results.AppliedResult), type)
-
-
-def _print_document(execution: Execution, done: Sequence[Result], display: Display) -> None:
-    from gitops.cli.answer import print_result
-
-    result = results.AppliedResult(
-        plan=execution.plan,
-        results=done,
-        digest=execution.digest,
-        done_before=execution.done_before,
-    )
-    print_result(result, display)
-
-
-def _progress(display: Display) -> AbstractContextManager[Progress]:
-    """A bar, unless the lines of a terminal show the progress."""
-    if _has_lines(display) and not display.output and sys.stdout.isatty():
-        return nullcontext(no_progress)
-    return progress_bar(no_color=display.no_color)
-
-
-@final
-class _Report:
-    """The answer: lines of text as they come, or one text in the end. It raises nothing."""
-
-    def __init__(self, execution: Execution, display: Display) -> None:
-        from gitops.reports.text.apply import ActionLines
-
-        self._execution = execution
-        self._display = display
-        self._has_lines = _has_lines(display)
-        self._lines = ActionLines.of(execution.plan)
-        self._results: list[Result] = []
-        self._kept: list[RenderableType] = []
-        self._failure: OutsideError | None = None
-
-    def begin(self) -> None:
-        """What is going to be done."""
-        from gitops.reports.text.apply import apply_head
-
-        shown, plan = self._execution.shown, self._execution.plan
-        if shown is not None:
-            self._add(shown, Text(""))
-        elif plan.actions:
-            self._add(apply_head(plan, self._execution.done_before), Text(""))
-
-    def add(self, result: Result) -> None:
-        """What became of one action."""
-        self._results.append(result)
-        self._add(self._lines.line(result))
-
-    def end(self) -> None:
-        """Count, and print what is not printed yet."""
-        if self._results:
-            self._add(Text(""))
-        self._add(self._count(time.monotonic() - self._execution.started))
-        self._guard(self._print_kept)
-
-    def finish(self) -> None:
-        """Say on stderr that all is done, where stdout does not; raises what kept it from that."""
-        if self._failure:
-            raise OutsideError(
-                self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
-            )
-        if self._display.output or not self._has_lines:
-            print_message(self._count().plain)
-
-    def tell_failure(self) -> None:
-        """Say why the report could not be printed, beside another error."""
-        if self._failure:
-            print_error(self._failure)
-
-    def _count(self, seconds: float | None = None) -> Text:
-        from gitops.reports.text.apply import apply_count
-
-        return apply_count(
-            self._execution.plan,
-            self._results,
-            done_before=self._execution.done_before,
-            seconds=seconds,
-        )
-
-    def _add(self, *parts: RenderableType) -> None:
-        if not self._has_lines:
-            return
-        if self._display.output:
-            self._kept.extend(parts)
-        else:
-            self._guard(lambda: self._print_part(Group(*parts), None))
-
-    def _print_part(self, part: RenderableType, output: Path | None) -> None:
-        print_report(part, output=output, no_color=self._display.no_color)
-
-    def _print_kept(self) -> None:
-        output = self._display.output
-        try:
-            self._print_whole(output)
-        except UsageError as error:
-            if output is None:
-                raise
-            self._failure = OutsideError(error.what, hint="what was carried out is on stdout")
-            self._print_whole(None)
-
-    def _print_whole(self, output: Path | None) -> None:
-        if not self._has_lines:
-            _print_document(self._execution, self._results, replace(self._display, output=output))
-        elif self._kept:
-            self._print_part(Group(*self._kept), output)
-
-    def _guard(self, write: Callable[[], None]) -> None:
-        """A reader that has seen enough is no error; a full disk is one, and stops nothing."""
-        try:
-            write()
-        except BrokenPipeError:
-            drop_stdout()
-        except OSError as error:
-            drop_stdout()
-            self._failure = OutsideError(f"cannot write the answer: {error.strerror}")

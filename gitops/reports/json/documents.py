@@ -11,6 +11,7 @@ from typing import Any, Final
 from gitops.model.decision import Decision
 from gitops.model.errors import GitopsError, UnknownOutcomeError
 from gitops.model.findings import Finding
+from gitops.model.journal import JournalRun
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SchemaChange
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
@@ -109,6 +110,38 @@ def _error(error: GitopsError) -> dict[str, Any]:
         "where": error.where,
         "hint": error.hint,
         "exitCode": error.exit_code,
+    }
+
+
+def journal_document(path: str, runs: Iterable[JournalRun]) -> dict[str, Any]:
+    """The applies that a journal tells of, each with its attempts."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Journal",
+        "path": path,
+        "applies": [_run(one) for one in runs],
+    }
+
+
+def _run(run: JournalRun) -> dict[str, Any]:
+    return {
+        "registry": {"name": run.registry, "address": run.address},
+        "plan": run.digest,
+        "began": run.began,
+        "ended": run.ended or None,
+        "outcome": run.outcome or "unknown",
+        "actions": run.actions,
+        "doneBefore": run.done_before,
+        "attempts": [
+            {
+                "action": one.action,
+                "outcome": one.outcome.value,
+                "version": one.version,
+                "error": one.error or None,
+                "closes": one.closes,
+            }
+            for one in run.attempts
+        ],
     }
 
 

@@ -15,6 +15,7 @@ from gitops.reports.json.documents import (
     formatted_document,
     imported_document,
     info_document,
+    journal_document,
     match_document,
     plans_document,
     policies_document,
@@ -68,6 +69,11 @@ def apply(result: results.AppliedResult) -> str:
         result.plan, result.results, digest=result.digest, done_before=result.done_before
     )
     return to_text(document)
+
+
+def journal(result: results.JournalResult) -> str:
+    """`Journal`."""
+    return to_text(journal_document(result.path, result.runs))
 
 
 def import_registry(result: results.ImportResult) -> str:

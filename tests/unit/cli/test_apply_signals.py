@@ -18,7 +18,7 @@ import pytest
 from gitops import interrupts
 from gitops.cli import console
 from gitops.cli.answer import Display
-from gitops.cli.commands import apply as apply_command
+from gitops.cli import plan_execution as apply_command
 from gitops.model.errors import InterruptedApplyError
 from gitops.reports.json import documents
 from gitops.usecases import apply
@@ -32,7 +32,7 @@ _FILES: Final = frozenset(
     str(module.__file__) for module in (apply, console, apply_command, interrupts, documents)
 )
 """Where signals come: in the steps of an apply and of its report."""
-_PLAN: Final = replace(EVERYTHING, actions=EVERYTHING.actions[3:6])
+_PLAN: Final = replace(EVERYTHING, actions=EVERYTHING.actions[3:6], observed={}, expected={})
 
 Trace = Callable[[FrameType, str, Any], Any]
 

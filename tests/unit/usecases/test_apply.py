@@ -25,7 +25,10 @@ from tests.support.apply_examples import (
     registry_in_use,
 )
 from tests.support.fake_registry import FakeRegistry
-from tests.support.plans import EVERYTHING
+from tests.support.plans import EVERYTHING as SHOWN
+
+EVERYTHING = replace(SHOWN, observed={}, expected={})
+"""Of a registry of which nothing is known: its fingerprints are made up."""
 
 
 @pytest.fixture

@@ -53,6 +53,7 @@ _FRESH = json.dumps(
     }
 )
 """What a Pulsar 4.0.7 broker says of the schemas of a new namespace."""
+_LOOKS = 2
 _BACKWARD = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
 _DESIRED = state(topic_state(CREATED, STRING), namespaces={ORDERS: _BACKWARD})
 
@@ -182,10 +183,10 @@ def test_a_refusal_of_what_nobody_has_touched_stays_one(status: int) -> None:
 
 def test_a_registry_that_cannot_be_looked_at_again_leaves_the_refusal() -> None:
     class Gone(FakeRegistry):
-        """Answers a first look, and no other."""
+        """Answers the plan and the look before the write, and no other."""
 
         def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
-            if self.asked:
+            if len(self.asked) == _LOOKS:
                 raise OutsideError("gone")
             return super().observe(scope, progress)
 

@@ -342,7 +342,6 @@ def test_who_is_overtaken_sets_back_and_says_so(registry: _Registry) -> None:
         if count == 1:
             EmbeddedRegistry.register_schema(registry, CREATED, INT64)
 
-    registry.stops_at, registry.stop = 1, lambda: RegistryRefusedError("no", status=409)
     with pytest.raises(PartialApplyError) as caught:
         apply(plan, registry, overtake)
 

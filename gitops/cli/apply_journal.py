@@ -1,0 +1,78 @@
+"""The journal of `apply`: where it is, what it tells, and how an apply goes on from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitops.cli.exits import Exit
+from gitops.model.errors import UsageError
+from gitops.reports.results import JournalResult
+
+if TYPE_CHECKING:
+    from gitops.cli.answer import Display
+    from gitops.cli.session import OpenedRepository
+    from gitops.model.journal import JournalRun
+
+_FOLDER: Final = ".gitops"
+
+
+def journal_path(
+    given: Path | None, plan_file: Path | None, opened: OpenedRepository, names: list[str] | None
+) -> Path:
+    """The file that `--journal` names; else beside the plan file, else in the repository."""
+    if given:
+        return given
+    if plan_file:
+        return plan_file.with_name(f"{plan_file.name}.journal")
+    name = names[0] if names else opened.repository.config.default_registry
+    return opened.root / _FOLDER / f"{name}.journal"
+
+
+def show_status(path: Path, display: Display) -> int:
+    """What the journal tells; the exit code of an apply in part where the last one is that."""
+    from gitops.cli.answer import print_result
+    from gitops.journal.reader import read_journal
+
+    runs = read_journal(path)
+    print_result(JournalResult(path=str(path), runs=runs), display)
+    return Exit.GOOD if not runs or runs[-1].is_whole else Exit.PARTIAL
+
+
+def plan_to_resume(path: Path) -> dict[str, Any]:
+    """The plan of the last apply, which had no plan file; raises UsageError where none is left."""
+    from gitops.journal.reader import read_journal
+    from gitops.repository.plan_file import parse_plan
+
+    runs = read_journal(path)
+    if not runs or runs[-1].is_whole:
+        raise UsageError(
+            "there is nothing to resume: the last apply carried out its whole plan",
+            where=str(path),
+            hint="see `pulsar-gitops plan`",
+        )
+    plan = _plan_of(runs)
+    if plan is None:
+        hint = "name the file: pulsar-gitops apply --resume PLANFILE"
+        raise UsageError("the last apply was of a plan file", where=str(path), hint=hint)
+    return parse_plan(json.dumps(plan), str(path))
+
+
+def _plan_of(runs: tuple[JournalRun, ...]) -> Mapping[str, Any] | None:
+    """The last apply's plan, which the first apply of it has written down."""
+    of_it = (run.plan for run in runs if run.digest == runs[-1].digest and run.plan)
+    return next(of_it, None)
+
+
+def require_attempt(path: Path, digest: str) -> None:
+    """Raises UsageError where no apply of the plan is in the journal."""
+    from gitops.journal.reader import read_journal
+
+    if all(run.digest != digest for run in read_journal(path)):
+        raise UsageError(
+            "there is nothing to resume: no apply of this plan is in the journal",
+            where=str(path),
+            hint="leave --resume out",
+        )

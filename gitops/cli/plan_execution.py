@@ -1,0 +1,246 @@
+"""A plan carried out in a terminal: its report, line by line, and its journal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from gitops.cli.console import print_message, print_report
+from gitops.cli.exits import drop_stdout, print_error
+from gitops.cli.progress import progress_bar
+from gitops.interrupts import interruption
+from gitops.model.errors import GitopsError, OutsideError, UsageError
+from gitops.model.journal import APPLIED
+from gitops.model.plan import Plan
+from gitops.planning.reviewed_plan import REPLAN
+from gitops.ports import Progress, Registry, no_progress
+from gitops.reports import results
+from gitops.reports.formats import renderer
+
+if TYPE_CHECKING:
+    from gitops.cli.answer import Display
+    from gitops.journal.writer import JournalFile
+    from gitops.usecases.apply import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """A plan as it is now, the digest of the reviewed one, and how much of that is done.
+
+    `shown` is the plan where nobody has seen it before; `replan` how a new one is made where this
+    one cannot be carried out. `document` is the plan where no file has it, for the journal.
+    """
+
+    plan: Plan
+    digest: str
+    done_before: int = 0
+    shown: RenderableType | None = None
+    replan: str = REPLAN
+    started: float = field(default_factory=time.monotonic)
+    journal: JournalFile | None = None
+    document: dict[str, Any] | None = None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is, or was, anything to do."""
+        return bool(self.plan.actions or self.done_before)
+
+    def journal_start(self) -> dict[str, Any]:
+        """What the journal tells of the plan."""
+        start = {
+            "plan": self.digest,
+            "registry": self.plan.registry,
+            "address": self.plan.address,
+            "actions": len(self.plan.actions),
+            "doneBefore": self.done_before,
+        }
+        return start | ({"document": self.document} if self.document else {})
+
+
+def carry_out(execution: Execution, registry: Registry, display: Display) -> None:
+    """Apply it; what was done is reported however it ends, before the error is raised.
+
+    From the first action to the end of the report no signal cuts anything, and a report that
+    cannot be printed stops nothing.
+    """
+    from gitops.usecases.apply import apply as run
+
+    report = _Report(execution, display)
+    error: GitopsError | None = None
+    journal = execution.journal if execution.has_work else None
+    if journal:
+        journal.begin(execution.journal_start())
+    with interruption() as asked:
+        try:
+            report.begin()
+            with _progress(display) as progress:
+                run(
+                    execution.plan,
+                    registry,
+                    progress,
+                    report.add,
+                    interruption=asked,
+                    replan=execution.replan,
+                    journal=journal,
+                )
+        except GitopsError as stopped:
+            error = stopped
+        finally:
+            report.end()
+        error = _ended(journal, error) or error
+    if error is None:
+        report.finish()
+        return
+    report.tell_failure()
+    raise error
+
+
+def _ended(journal: JournalFile | None, error: GitopsError | None) -> GitopsError | None:
+    """Write down how the apply ended; answers why that cannot be done where nothing else failed."""
+    try:
+        if journal:
+            journal.end("stopped" if error else APPLIED)
+    except OutsideError as unwritten:
+        return error or unwritten
+    return None
+
+
+def refuse(execution: Execution, display: Display) -> None:
+    """Report a plan whose findings keep it from being applied."""
+    if not _has_lines(display):
+        _print_document(execution, (), display)
+    elif execution.shown is not None:
+        print_report(execution.shown, output=display.output, no_color=display.no_color)
+    where = f"in {display.output}" if display.output else "above"
+    print_message(f"nothing was applied, because of the findings {where}")
+
+
+def _has_lines(display: Display) -> bool:
+    """Whether the format has a line for each action, or one text in the end."""
+    return isinstance(renderer(display.output_format, results.AppliedResult), type)
+
+
+def _print_document(execution: Execution, done: Sequence[Result], display: Display) -> None:
+    from gitops.cli.answer import print_result
+
+    result = results.AppliedResult(
+        plan=execution.plan,
+        results=done,
+        digest=execution.digest,
+        done_before=execution.done_before,
+    )
+    print_result(result, display)
+
+
+def _progress(display: Display) -> AbstractContextManager[Progress]:
+    """A bar, unless the lines of a terminal show the progress."""
+    if _has_lines(display) and not display.output and sys.stdout.isatty():
+        return nullcontext(no_progress)
+    return progress_bar(no_color=display.no_color)
+
+
+@final
+class _Report:
+    """The answer: lines of text as they come, or one text in the end. It raises nothing."""
+
+    def __init__(self, execution: Execution, display: Display) -> None:
+        from gitops.reports.text.apply import ActionLines
+
+        self._execution = execution
+        self._display = display
+        self._has_lines = _has_lines(display)
+        self._lines = ActionLines.of(execution.plan)
+        self._results: list[Result] = []
+        self._kept: list[RenderableType] = []
+        self._failure: OutsideError | None = None
+
+    def begin(self) -> None:
+        """What is going to be done."""
+        from gitops.reports.text.apply import apply_head
+
+        shown, plan = self._execution.shown, self._execution.plan
+        if shown is not None:
+            self._add(shown, Text(""))
+        elif plan.actions:
+            self._add(apply_head(plan, self._execution.done_before), Text(""))
+
+    def add(self, result: Result) -> None:
+        """What became of one action."""
+        self._results.append(result)
+        self._add(self._lines.line(result))
+
+    def end(self) -> None:
+        """Count, and print what is not printed yet."""
+        if self._results:
+            self._add(Text(""))
+        self._add(self._count(time.monotonic() - self._execution.started))
+        self._guard(self._print_kept)
+
+    def finish(self) -> None:
+        """Say on stderr that all is done, where stdout does not; raises what kept it from that."""
+        if self._failure:
+            raise OutsideError(
+                self._failure.what, hint=f"{self._count().plain}; {self._failure.hint}".strip("; ")
+            )
+        if self._display.output or not self._has_lines:
+            print_message(self._count().plain)
+
+    def tell_failure(self) -> None:
+        """Say why the report could not be printed, beside another error."""
+        if self._failure:
+            print_error(self._failure)
+
+    def _count(self, seconds: float | None = None) -> Text:
+        from gitops.reports.text.apply import apply_count
+
+        return apply_count(
+            self._execution.plan,
+            self._results,
+            done_before=self._execution.done_before,
+            seconds=seconds,
+        )
+
+    def _add(self, *parts: RenderableType) -> None:
+        if not self._has_lines:
+            return
+        if self._display.output:
+            self._kept.extend(parts)
+        else:
+            self._guard(lambda: self._print_part(Group(*parts), None))
+
+    def _print_part(self, part: RenderableType, output: Path | None) -> None:
+        print_report(part, output=output, no_color=self._display.no_color)
+
+    def _print_kept(self) -> None:
+        output = self._display.output
+        try:
+            self._print_whole(output)
+        except UsageError as error:
+            if output is None:
+                raise
+            self._failure = OutsideError(error.what, hint="what was carried out is on stdout")
+            self._print_whole(None)
+
+    def _print_whole(self, output: Path | None) -> None:
+        if not self._has_lines:
+            _print_document(self._execution, self._results, replace(self._display, output=output))
+        elif self._kept:
+            self._print_part(Group(*self._kept), output)
+
+    def _guard(self, write: Callable[[], None]) -> None:
+        """A reader that has seen enough is no error; a full disk is one, and stops nothing."""
+        try:
+            write()
+        except BrokenPipeError:
+            drop_stdout()
+        except OSError as error:
+            drop_stdout()
+            self._failure = OutsideError(f"cannot write the answer: {error.strerror}")

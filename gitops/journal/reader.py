@@ -1,0 +1,122 @@
+"""Reads a journal: which applies there were, and what became of each action."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from gitops.journal.writer import API_VERSION
+from gitops.model.errors import UsageError
+from gitops.model.journal import Attempt, JournalRun, Outcome
+
+_Entry = Mapping[str, Any]
+_INTERRUPTED: Final = "the process ended before the answer was written down"
+
+
+def read_journal(path: Path) -> tuple[JournalRun, ...]:
+    """All applies that the file tells of, in their order.
+
+    A line that a crash has cut is left out. Raises UsageError where there is no file, or one that
+    is no journal, or that a newer release has written.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        hint = "the journal lies beside the plan file; --journal names another"
+        raise UsageError("there is no journal", where=str(path), hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise UsageError("the journal cannot be read", where=str(path)) from error
+    runs: dict[str, _Run] = {}
+    for number, entry in _entries(text, path):
+        try:
+            if entry["entry"] == "start":
+                runs[entry["run"]] = _Run(_begun(entry))
+            else:
+                runs[entry["run"]].add(entry)
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise _damaged(path, number) from None
+    return tuple(run.read() for run in runs.values())
+
+
+class _Run:
+    """An apply as far as it is read."""
+
+    def __init__(self, start: JournalRun) -> None:
+        self._start = start
+        self._attempts: list[Attempt] = []
+
+    def add(self, entry: _Entry) -> None:
+        """Raises KeyError, TypeError, ValueError or IndexError for what no apply writes."""
+        match entry["entry"]:
+            case "intent":
+                cut = Attempt(
+                    action=entry["action"],
+                    outcome=Outcome.UNKNOWN,
+                    error=_INTERRUPTED,
+                    closes=entry.get("closes", False),
+                )
+                self._attempts.append(cut)
+            case "outcome":
+                self._attempts[-1] = replace(
+                    self._attempts[-1],
+                    outcome=Outcome(entry["outcome"]),
+                    version=entry.get("version"),
+                    error=entry.get("error", ""),
+                )
+            case "end":
+                self._start = replace(self._start, ended=entry["time"], outcome=entry["outcome"])
+            case other:
+                raise ValueError(other)
+
+    def read(self) -> JournalRun:
+        """All of it."""
+        return replace(self._start, attempts=tuple(self._attempts))
+
+
+def _entries(text: str, path: Path) -> Iterator[tuple[int, _Entry]]:
+    lines = text.splitlines()
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            if number == len(lines) or _is_start(lines[number]):
+                continue
+            raise _damaged(path, number) from None
+        if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
+            raise _damaged(path, number)
+        if entry.get("entry") == "start" and entry.get("apiVersion") != API_VERSION:
+            raise UsageError(
+                f"the journal is of the version {entry.get('apiVersion')!r}",
+                where=f"{path}:{number}",
+                hint=f"this release reads {API_VERSION}: use the release that wrote it",
+            )
+        yield number, entry
+
+
+def _is_start(line: str) -> bool:
+    """Whether another apply begins: what is before it was cut."""
+    return line.startswith('{"entry": "start"')
+
+
+def _damaged(path: Path, number: int) -> UsageError:
+    return UsageError(
+        f"line {number} is no line of a journal",
+        where=f"{path}:{number}",
+        hint="restore the file; what the registry has is shown by `pulsar-gitops plan`",
+    )
+
+
+def _begun(entry: _Entry) -> JournalRun:
+    return JournalRun(
+        run=entry["run"],
+        began=entry["time"],
+        digest=entry["plan"],
+        registry=entry["registry"],
+        address=entry["address"],
+        actions=entry["actions"],
+        done_before=entry["doneBefore"],
+        plan=entry.get("document"),
+    )

@@ -1,0 +1,109 @@
+"""Writes a journal: JSON lines, appended, each intent on the disk before the action is tried.
+
+Lines rather than a database: a torn last line is all that a crash can leave, and whoever looks at
+what happened needs no tool of ours.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, final
+
+from gitops.model.errors import GitopsError, OutsideError, UnknownOutcomeError
+from gitops.model.journal import Outcome
+from gitops.model.plan import Action
+from gitops.planning.plan_document import action_document
+
+API_VERSION: Final = "pulsar-gitops/v1"
+_ID_BYTES: Final = 4
+
+Clock = Callable[[], datetime.datetime]
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
+
+
+@final
+class JournalFile:
+    """The Journal in a file, which several applies may have written one after the other.
+
+    An outcome is on the disk no later than the next intent: who is killed between the two finds
+    the action's outcome unknown, and looks at the registry. Raises OutsideError where the file
+    cannot be written.
+    """
+
+    def __init__(self, path: Path, clock: Clock = _now) -> None:
+        self.path = path
+        self._clock = clock
+        self._run = secrets.token_hex(_ID_BYTES)
+
+    def begin(self, start: Mapping[str, Any]) -> None:
+        """Which plan is carried out, on which registry."""
+        self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
+
+    def intend(self, action: Action, *, closes: bool = False) -> None:
+        """The action is about to be carried out."""
+        content = {"action": action_document(action), **({"closes": True} if closes else {})}
+        self._write("intent", content, sync=True)
+
+    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+        """What became of the action that was intended last."""
+        content: dict[str, Any] = {"outcome": _outcome(error).value}
+        content |= {} if version is None else {"version": version}
+        content |= {"error": error.what} if error else {}
+        self._write("outcome", content, sync=False)
+
+    def end(self, outcome: str) -> None:
+        """How the apply ended."""
+        self._write("end", {"outcome": outcome}, sync=True)
+
+    def _write(self, entry: str, content: Mapping[str, Any], *, sync: bool) -> None:
+        time = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line = {"entry": entry, "run": self._run, "time": time, **content}
+        try:
+            _append(self.path, json.dumps(line).encode() + b"\n", sync=sync)
+        except OSError as error:
+            raise OutsideError(
+                f"the journal cannot be written: {error.strerror}",
+                where=str(self.path),
+                hint="make room, or name another file with --journal",
+            ) from error
+
+
+def _outcome(error: GitopsError | None) -> Outcome:
+    if error is None:
+        return Outcome.DONE
+    return Outcome.UNKNOWN if isinstance(error, UnknownOutcomeError) else Outcome.FAILED
+
+
+def _append(path: Path, line: bytes, *, sync: bool) -> None:
+    """Append one line in one write; what a crash left of another line gets an end of its own."""
+    is_new = not path.exists()
+    if is_new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read(1) == b"\n" else b"\n" + line
+        written = file.write(line)
+        if written != len(line):
+            raise OSError(None, "the disk is full")
+        if sync:
+            os.fsync(file.fileno())
+    if is_new:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The name of a new file is on the disk only once its folder is."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

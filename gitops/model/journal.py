@@ -1,0 +1,71 @@
+"""What a journal tells of the applies that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Outcome(Enum):
+    """What became of an action."""
+
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    """No answer came, or the process ended before one could be written down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One action that an apply began to carry out, as a plan's document has it, and the outcome.
+
+    `version` is what the registry answered to a schema; `error` why it failed. `closes`: the apply
+    had stopped, and the action set back what it had loosened.
+    """
+
+    action: Mapping[str, Any]
+    outcome: Outcome
+    version: int | None = None
+    error: str = ""
+    closes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalRun:
+    """One apply: its plan, how many of the plan's actions were done before it, and each attempt.
+
+    Times are in UTC, as RFC 3339. `ended` and `outcome` are empty where the process came to no end
+    of its own. `plan` is the whole document where no plan file has it.
+    """
+
+    run: str
+    began: str
+    digest: str
+    registry: str
+    address: str
+    actions: int
+    done_before: int
+    attempts: tuple[Attempt, ...] = ()
+    ended: str = ""
+    outcome: str = ""
+    plan: Mapping[str, Any] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of its plan is left to do."""
+        return self.outcome == APPLIED
+
+    def count(self, outcome: Outcome) -> int:
+        """How many attempts ended so."""
+        return sum(one.outcome is outcome for one in self.attempts if not one.closes)
+
+    @property
+    def closings(self) -> int:
+        """How many policies were set back after the apply had stopped."""
+        return sum(one.closes for one in self.attempts)
+
+
+APPLIED = "applied"
+"""The outcome of a run after which nothing of its plan is left."""

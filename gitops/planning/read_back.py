@@ -1,0 +1,61 @@
+"""Whether a registry holds what an action wrote, by what it answers after the write."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.policy import is_unset, snake_case, value_text
+from gitops.model.state import RegistryState, Scope
+from gitops.planning.fingerprints import is_same
+from gitops.planning.plan import subject_of
+
+
+def subject_scope(action: Action) -> Scope:
+    """The action's subject alone."""
+    subject = subject_of(action)
+    if isinstance(subject, NamespaceName):
+        return Scope(namespaces=frozenset({subject}))
+    return Scope(topics=frozenset({subject}))
+
+
+def difference(action: Action, version: int | None, state: RegistryState) -> str:
+    """What the registry has instead of what the action wrote; empty where it has that.
+
+    `version` is what the registry answered to a schema, `state` holds the action's subject.
+    """
+    match action:
+        case CreateNamespace():
+            there = state.namespaces[action.namespace].exists
+            return "" if there else f"there is no namespace {action.namespace}"
+        case SetPolicy():
+            return _policy_difference(action, state)
+        case RegisterSchema():
+            return _schema_difference(action, version, state)
+        case DeleteSchema():
+            entries = state.topics[action.topic].history.entries
+            return f"{action.topic} has v{entries[-1].version}" if entries else ""
+        case _:
+            assert_never(action)
+
+
+def _policy_difference(action: SetPolicy, state: RegistryState) -> str:
+    key, wanted = action.change.key, action.change.after
+    if isinstance(action.subject, TopicName):
+        found = getattr(state.topics[action.subject].policies, snake_case(key))
+    else:
+        found = getattr(state.namespaces[action.subject].policies, snake_case(key))
+    if found == wanted or (is_unset(key, found) and is_unset(key, wanted)):
+        return ""
+    return f"{key} of {action.subject} is {value_text(found) or 'not set'}"
+
+
+def _schema_difference(action: RegisterSchema, version: int | None, state: RegistryState) -> str:
+    entries = state.topics[action.topic].history.entries
+    if not entries:
+        return f"{action.topic} has no schema"
+    latest = entries[-1]
+    if latest.version != version:
+        return f"the latest version of {action.topic} is v{latest.version}"
+    return "" if is_same(latest.info, action.info) else f"v{version} of {action.topic} is another"

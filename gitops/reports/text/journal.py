@@ -1,0 +1,112 @@
+"""What a journal tells, in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
+from gitops.reports.check_summary import count
+from gitops.reports.results import JournalResult
+from gitops.reports.text.layout import align_columns
+from gitops.reports.text.plain import safe
+
+_SIGNS: Final = {
+    Outcome.DONE: ("✓", "green"),
+    Outcome.FAILED: ("✗", "bold red"),
+    Outcome.UNKNOWN: ("?", "bold yellow"),
+}
+_WORDS: Final = {
+    Outcome.DONE: "done",
+    Outcome.FAILED: "failed",
+    Outcome.UNKNOWN: "with an unknown outcome",
+}
+_MADE: Final = {
+    "CreateNamespace": ("namespace created", "namespaces created"),
+    "SetPolicy": ("policy set", "policies set"),
+    "RegisterSchema": ("version registered", "versions registered"),
+    "DeleteSchema": ("schema deleted", "schemas deleted"),
+}
+
+
+def journal_text(result: JournalResult) -> RenderableType:
+    """Each apply with its actions, all that was made, and what to do next."""
+    parts: list[RenderableType] = [Text(safe(result.path), style="bold"), Text("")]
+    for run in result.runs:
+        parts += [_head(run), align_columns([*map(_line, run.attempts)]), Text("")]
+    parts += [Text(_made(result.runs)), *_next(result.runs)]
+    return Group(*parts)
+
+
+def _head(run: JournalRun) -> Text:
+    ended = run.ended or "the process ended before the apply did"
+    of = f"{run.began} to {ended}" if run.ended else f"{run.began}, {ended}"
+    text = Text.assemble((safe(run.registry), "bold"), f" · {safe(run.address)} · {of}\n")
+    return text.append(f"plan {safe(run.digest[:19])} · {_counts(run)}")
+
+
+def _counts(run: JournalRun) -> str:
+    """`3 of 5 actions done, 1 failed, 1 not tried`, with those of earlier applies."""
+    done = run.done_before + run.count(Outcome.DONE)
+    total = run.done_before + run.actions
+    said = [f"{done:,} of {count(total, 'action')} done"]
+    others = (Outcome.FAILED, Outcome.UNKNOWN)
+    said += [f"{n:,} {_WORDS[each]}" for each in others if (n := run.count(each))]
+    said += [f"{run.closings:,} set back"] if run.closings else []
+    left = run.actions - (len(run.attempts) - run.closings)
+    said += [f"{left:,} not tried"] if left > 0 else []
+    return ", ".join(said)
+
+
+def _line(attempt: Attempt) -> tuple[Text, ...]:
+    sign, style = _SIGNS[attempt.outcome]
+    subject = Text.assemble(("  ", ""), (sign, style), " ", safe(_subject(attempt.action)))
+    what = Text(safe(_what(attempt)))
+    if attempt.error:
+        what.append(": ").append(safe(attempt.error), style=style)
+    return subject, what
+
+
+def _subject(action: Any) -> str:  # noqa: ANN401 - as JSON has it
+    named = action.get("topic") or action.get("namespace") or action.get("subject", "")
+    return str(named).removeprefix("topic ").removeprefix("namespace ")
+
+
+def _what(attempt: Attempt) -> str:
+    action = attempt.action
+    match action.get("action"):
+        case "CreateNamespace":
+            return "create"
+        case "SetPolicy":
+            return f"{action['key']} {_value(action['before'])} → {_value(action['after'])}"
+        case "RegisterSchema":
+            version = action["version"] if attempt.version is None else attempt.version
+            return f"→ v{version}"
+        case other:
+            return "delete" if other == "DeleteSchema" else str(other)
+
+
+def _value(value: object) -> str:
+    """`–` for none, `true`, `FULL`."""
+    return "–" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _made(runs: Sequence[JournalRun]) -> str:
+    """`2 namespaces created, 11 versions registered`: everything that these applies did."""
+    done = [one.action.get("action") for run in runs for one in run.attempts if _is_done(one)]
+    said = [count(n, *words) for kind, words in _MADE.items() if (n := done.count(kind))]
+    return f"in all: {', '.join(said) or 'nothing'}"
+
+
+def _is_done(attempt: Attempt) -> bool:
+    return attempt.outcome is Outcome.DONE
+
+
+def _next(runs: Sequence[JournalRun]) -> Iterator[Text]:
+    if runs and runs[-1].outcome != APPLIED:
+        last = runs[-1]
+        file = "" if any(run.plan for run in runs if run.digest == last.digest) else " PLANFILE"
+        yield Text(f"next: pulsar-gitops apply --resume{file} looks at the registry and goes on")
