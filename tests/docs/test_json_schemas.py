@@ -199,6 +199,9 @@ def test_what_commands_did(repo: str, command: Command) -> None:
     applied = json.loads(command("apply", "--repo", repo, "--auto-approve", "--format", "json"))
     assert len(applied["results"]) == 13
     validate("applied", applied)
+    told = json.loads(command("apply", "--repo", repo, "--status", "--format", "json"))
+    assert len(told["applies"][0]["attempts"]) == 13
+    validate("journal", told)
     validate("recorded", json.loads(command("snapshot", "--repo", repo, "--format", "json")))
     validate("imported", json.loads(command("import", "--repo", repo, "--format", "json")))
 

@@ -21,8 +21,10 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
+from gitops.journal.reader import read_journal
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import OutsideError, UnknownOutcomeError
+from gitops.model.journal import Outcome as JournalOutcome
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange
 from gitops.model.schema import SchemaInfo
@@ -155,6 +157,10 @@ class _Apply:
         return self.repo.with_name("plan.json")
 
     @property
+    def journal(self) -> Path:
+        return self.repo.with_name("plan.json.journal")
+
+    @property
     def output(self) -> Path:
         return self.repo.with_name("applied.json")
 
@@ -168,7 +174,8 @@ class _Apply:
         self.faults.writes, self.faults.dead = 0, False
         form = ["--format", "json", "--output", self.output]
         try:
-            done = self.run("apply", self.plan_file, *form)
+            again = ["--resume"] if self.journal.exists() and at % 2 else []
+            done = self.run("apply", self.plan_file, *again, *form)
         except KilledError:
             return None, {}
         finally:
@@ -204,6 +211,26 @@ class _Apply:
         for one in before["results"]:
             if not self._is_waived(one["action"]) and one["outcome"] != "unknown":
                 assert (_effect(one["action"]) not in left) is (one["outcome"] == "done"), one
+
+    def check_journal(self) -> None:
+        """Each action was done once, or nobody knew; what was done was not tried again."""
+        runs = read_journal(self.journal)
+        assert runs[-1].is_whole
+        tried: dict[str, list[JournalOutcome]] = {}
+        for one in (attempt for run in runs for attempt in run.attempts):
+            tried.setdefault(_effect(dict(one.action)), []).append(one.outcome)
+        plan = json.loads(self.plan_file.read_text())
+        for action in plan["actions"]:
+            if not self._is_waived(action):
+                outcomes = tried[_effect(action)]
+                assert JournalOutcome.DONE not in outcomes[:-1], (action, outcomes)
+        registered = [
+            (one.action["version"], one.version)
+            for run in runs
+            for one in run.attempts
+            if one.action["action"] == "RegisterSchema" and one.outcome is JournalOutcome.DONE
+        ]
+        assert all(planned == version for planned, version in registered)
 
     def _is_waived(self, action: dict[str, Any]) -> bool:
         """Whether its topic may have been set back since."""
@@ -348,6 +375,7 @@ def _disturb(one: _Apply, chance: random.Random, total: int, most: int) -> int:
     else:
         pytest.fail(f"not done after {_ENOUGH} applies")
     assert now["doneBefore"] == total
+    one.check_journal()
     planned = one.run("plan", "--prune", "--format", "json")
     assert (planned.code, json.loads(planned.out)["actions"]) == (0, [])
     return faults

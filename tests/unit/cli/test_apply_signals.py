@@ -17,8 +17,8 @@ import pytest
 
 from gitops import interrupts
 from gitops.cli import console
-from gitops.cli.answer import Display
 from gitops.cli import plan_execution as apply_command
+from gitops.cli.answer import Display
 from gitops.model.errors import InterruptedApplyError
 from gitops.reports.json import documents
 from gitops.usecases import apply

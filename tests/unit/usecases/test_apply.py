@@ -15,17 +15,21 @@ from gitops.model.errors import (
     RegistryRefusedError,
     UnknownOutcomeError,
 )
-from gitops.model.plan import CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
 from gitops.model.policy import BrokerSettings
+from gitops.model.state import RegistryState, Scope
 from gitops.planning.reviewed_plan import REPLAN
+from gitops.ports import Progress, no_progress
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import Result, apply
 from tests.support.apply_examples import (
+    DESIRED,
     planned,
     registry_in_use,
 )
 from tests.support.fake_registry import FakeRegistry
 from tests.support.plans import EVERYTHING as SHOWN
+from tests.support.states import INT64, observe
 
 EVERYTHING = replace(SHOWN, observed={}, expected={})
 """Of a registry of which nothing is known: its fingerprints are made up."""
@@ -206,3 +210,119 @@ def test_another_version_than_planned_needs_a_new_plan() -> None:
         "look at both with `pulsar-gitops schemas versions shop/orders/order-cancelled`, "
         "then plan anew"
     )
+
+
+# ------------------------------------------------------------------ before and after each write
+
+
+class _Lazy(FakeRegistry):
+    """Shows what was written only after so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(versions=[0, 4])
+        self._looks = looks
+        self._shown = self._state
+
+    def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
+        if self.calls:
+            self._looks -= 1
+        now, self._state = self._state, self._state if self._looks < 0 else self._shown
+        seen = super().observe(scope, progress)
+        self._state = now
+        return seen
+
+
+def test_nothing_is_written_to_what_somebody_else_has_changed_meanwhile(
+    registry: EmbeddedRegistry,
+) -> None:
+    plan = planned(registry)
+    *_, last = (one for one in plan.actions if isinstance(one, RegisterSchema))
+    told: list[Result] = []
+
+    def tell(result: Result) -> None:
+        told.append(result)
+        if len(told) == plan.actions.index(last):  # just before it
+            registry.register_schema(last.topic, INT64)
+
+    said = f"topic {last.topic} changed since the plan was made"
+    with pytest.raises(PartialApplyError, match=said):
+        apply(plan, registry, tell=tell)
+
+    assert told[-1].action == last
+    assert len(observe(registry, DESIRED).topics[last.topic].history.entries) == 1 + (
+        last.latest_version is not None
+    )
+
+
+def test_what_a_cluster_shows_a_little_later_is_waited_for() -> None:
+    only = replace(EVERYTHING, actions=EVERYTHING.actions[3:4])
+    paused: list[float] = []
+
+    assert apply(only, _Lazy(looks=3), pause=paused.append) == only.actions
+
+    assert paused == [0.05, 0.1, 0.2]
+
+
+def test_a_write_that_does_not_stay_is_named_and_is_not_done_again() -> None:
+    only = replace(EVERYTHING, actions=EVERYTHING.actions[3:4])
+    registry, told = _Lazy(looks=99), []
+
+    with pytest.raises(PartialApplyError, match="it was carried out, and after that") as raised:
+        apply(only, registry, tell=told.append, pause=lambda _seconds: None)
+
+    assert raised.value.exit_code == 6
+    assert [what for what, _ in registry.calls] == ["set"]
+
+
+class _Lines:
+    """A Journal of words; it fails on the entry number `full_at`."""
+
+    def __init__(self, full_at: int = -1) -> None:
+        self.lines: list[str] = []
+        self._full_at = full_at
+
+    def intend(self, action: Action, *, closes: bool = False) -> None:
+        self._write(f"{'close' if closes else 'intend'} {type(action).__name__}")
+
+    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+        self._write(f"{error or 'done'} {version}")
+
+    def _write(self, line: str) -> None:
+        if len(self.lines) == self._full_at:
+            raise OutsideError("the journal cannot be written")
+        self.lines.append(line)
+
+
+def test_the_journal_has_the_intent_before_the_write_and_the_outcome_after_it() -> None:
+    only = replace(EVERYTHING, actions=EVERYTHING.actions[3:5])
+    journal = _Lines()
+    seen: list[list[str]] = []
+
+    class Looking(FakeRegistry):
+        """Looks into the journal at each write."""
+
+        def _call(self, what: str, about: object) -> None:
+            seen.append(list(journal.lines))
+            super()._call(what, about)
+
+    apply(only, Looking(versions=[0]), journal=journal)
+
+    assert journal.lines == [
+        "intend SetPolicy",
+        "done None",
+        "intend RegisterSchema",
+        "done 0",
+    ]
+    assert seen == [journal.lines[:1], journal.lines[:3]]
+
+
+@pytest.mark.parametrize(("full_at", "calls"), [(0, 0), (1, 1), (2, 1), (3, 2)])
+def test_without_a_journal_nothing_more_is_written(full_at: int, calls: int) -> None:
+    only = replace(EVERYTHING, actions=EVERYTHING.actions[3:5])
+    registry = FakeRegistry(versions=[0])
+
+    with pytest.raises(GitopsError, match="the journal cannot be written") as raised:
+        apply(only, registry, journal=_Lines(full_at))
+
+    assert len(registry.calls) == calls
+    assert raised.value.exit_code in (4, 6)
