@@ -290,11 +290,16 @@ class _Started:
     def _upload(self, runner: _JobRunner, given: Mapping[str, str]) -> bool:
         """A name that the run has already is refused, from an earlier attempt too."""
         name, source = given["name"], runner.workspace / given["path"]
-        taken = name in self.run.artifacts and given.get("overwrite") != "true"
-        if taken or not source.is_dir():
+        if not source.exists():
+            return given.get("if-no-files-found") == "ignore"
+        if name in self.run.artifacts and given.get("overwrite") != "true":
             return False
         kept = self.root / "artifacts" / name
-        shutil.copytree(source, kept)
+        if source.is_dir():
+            shutil.copytree(source, kept)
+        else:
+            kept.mkdir(parents=True)
+            shutil.copy(source, kept)
         self.run.artifacts[name] = kept
         return True
 
