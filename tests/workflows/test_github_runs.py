@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from gitops.journal.reader import read_journal
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
@@ -164,6 +165,8 @@ def project(tmp_path: Path, github: GitHubStandIn) -> Iterator[Project]:
         # gh writes pull requests: test_record.py runs that job.
         run = found.apply(found.push_main())
         assert run.jobs["apply"].result == "success", _printed(run)
+        (journal,) = run.artifacts["pulsar-gitops-journal-1"].iterdir()
+        assert read_journal(journal)[-1].is_whole
         yield found
 
 
