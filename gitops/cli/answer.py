@@ -50,8 +50,6 @@ def _print(made: Output, display: Display) -> None:
         print_message(made.body.removesuffix("\n"))
     else:
         print_text(made.body, display.output)
-    if display.output is not None:
-        print_message(f"written to {display.output}")
 
 
 def print_findings(findings: Sequence[Finding], opened: OpenedRepository, display: Display) -> int:

@@ -43,7 +43,7 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
     # From 45 characters on a line is cut in mid-sentence, in a terminal of 60 columns.
     "Write files": (
         CommandRow("init", "init", "Make a new schemas repository."),
-        CommandRow("import", "import_registry", "Write what a registry holds as files."),
+        CommandRow("import", "import_registry", "Write what a registry has as files."),
         CommandRow("validate", "validate", "Check the files of the repository."),
         CommandRow("fmt", "fmt", "Format manifests and Avro definitions."),
     ),

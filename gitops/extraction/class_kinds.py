@@ -47,7 +47,7 @@ def _has_base(module: str, name: str, cls: type) -> bool:
 def _read_pulsar_record(cls: Any, kind: SchemaType, request: ExtractRequest) -> Extraction:  # noqa: ANN401 - pulsar-client's
     if request.always_allow_null is not None or request.jsr310:
         raise UsageError(
-            "a pulsar.schema.Record says itself what may be null",
+            "a pulsar.schema.Record marks by itself what may be null",
             where=request.name,
             hint="leave out --always-allow-null and --jsr310; `required=True` of a field is its "
             "own way",

@@ -34,7 +34,7 @@ _FORBIDDEN = 403
 _UNPROCESSABLE = 422
 _SERVER_ERROR = 500
 _UNLOCK = "somebody locked the conversation: unlock it"
-_TROUBLE = "GitHub has a problem of its own: run this again later"
+_TROUBLE = "GitHub itself has a problem: run this again later"
 _LATER = "its limit of requests is used up: run this again later"
 _HINTS = {
     401: "the token is wrong or has expired: look at GITHUB_TOKEN or GH_TOKEN",

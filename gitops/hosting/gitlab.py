@@ -212,7 +212,7 @@ class GitLabProject:
             ) from error
 
     def _refusal(self, what: str, response: urllib3.BaseHTTPResponse) -> OutsideError:
-        hint = "GitLab has a problem of its own: run this again later"
+        hint = "GitLab itself has a problem: run this again later"
         if response.status < _SERVER_ERROR:
             hint = _HINTS.get(response.status, "look at CI_API_V4_URL")
         said = f"GitLab did not {what}: {_reason(response.data)} (HTTP {response.status})"

@@ -161,7 +161,7 @@ class CaptureFolder:
             ) from error
         if found.format > FORMAT:
             raise UsageError(
-                f"{path} is of format {found.format}, and this program knows {FORMAT}",
+                f"{path} is of format {found.format}, and this program reads {FORMAT}",
                 hint="upgrade pulsar-schema-gitops",
             )
         return found

@@ -130,7 +130,7 @@ class Producer:
         other = schema_of(schema)
         if self._settings.multi_schema == "disabled" and other.digest != self.schema.digest:
             raise UsageError(
-                "the producer sends messages of its own schema only",
+                "the producer sends only messages of its schema",
                 where=self.topic,
                 hint='open it with multi_schema="auto" to send messages of other schemas',
             )

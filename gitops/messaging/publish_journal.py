@@ -81,7 +81,7 @@ class PublicationJournal:
             return None
         except (ValidationError, OSError) as error:
             raise UsageError(
-                f"{self.path} does not say how far the capture is published",
+                f"{self.path} does not show how far the capture is published",
                 hint="remove it, and publish to an empty topic without --resume",
             ) from error
 

@@ -64,7 +64,7 @@ def obstacle(case: TopicCase) -> tuple[str, str] | None:
         return f"Pulsar refuses the schema under every strategy: {decision.reason}", _MEND
     if case.topic.domain == "non-persistent":
         return (
-            "a strategy of its own has no effect on a non-persistent topic",
+            "a non-persistent topic cannot have its own strategy",
             "loosen the strategy of its namespace, apply, and put it back",
         )
     if not case.exists:

@@ -36,7 +36,7 @@ _NAMES: Final = 10
 _TOPICS: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "if the reason of the waiver holds, merge"
+_REVIEW: Final = "if the reason of the waiver is still valid, merge"
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _SPLIT: Final = "CHECK-R004"

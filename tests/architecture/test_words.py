@@ -26,6 +26,20 @@ _EVERYWHERE: Final = {
     "it stands in": "it is in",
     "1 actions": "1 action",
     "infos": "notes",
+    "say how many may fail": "or allow some to fail: maxFailures",
+    "files e3960af": "files digest …",
+    "begins it": "it begins with …",
+    # A thing does not speak, stand, hold on to or grasp anything.
+    "says": "has, shows, reports, names, describes",
+    "tells": "shows, reports, names",
+    "told": "reported, recognised, distinguished",
+    "speak": "are about, decide",
+    "speaks": "is about, is documented in",
+    "stands": "is at, is in, means",
+    "knows": "has, is known to",
+    "takes": "accepts, reads, uses, needs",
+    "reaches": "affects, gets to",
+    "copes": "reads both versions",
 }
 _MESSAGES: Final = {
     "does not count": "does not prevent a merge, is not used",
@@ -38,9 +52,14 @@ _MESSAGES: Final = {
     "rows fail": "messages fail",
     "makes no sense": "is not valid",
     "stands here": "is here",
-    "speaks": "is documented in, reports",
     "is of another": "belongs to a different",
-    "told": "reported",
+    "said": "reported",
+    "take no": "have no, accept no",
+    "may stand": "may be",
+    "of its own": "its own, separate",
+    "registry holds": "registry has",
+    "messages hold": "messages contain",
+    "what the cluster tell": "what the cluster shows",
 }
 """In what the program prints: pages may count, and quote."""
 

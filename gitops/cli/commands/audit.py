@@ -92,6 +92,7 @@ def audit(
 ) -> int:
     """Find what an upgrade of brokers would break, and what is wrong; changes nothing."""
     from gitops.cli.answer import Display, exit_code, print_result
+    from gitops.cli.console import print_message
     from gitops.cli.progress import progress_bar
     from gitops.model.names import NamespaceName
     from gitops.repository.suggestions import parse_strategy
@@ -118,6 +119,8 @@ def audit(
     )
     display = Display(output_format=output_format, output=output, no_color=no_color)
     print_result(result, display)
+    if output:
+        print_message(f"audit written to {output}")
     return exit_code(report.findings, fail_on)
 
 

@@ -110,7 +110,7 @@ def capture(
             "--service-url",
             metavar="URL",
             help="Where clients connect to, pulsar:// or pulsar+ssl://.",
-            show_default="serviceUrl of the registry, or what the cluster tells",
+            show_default="serviceUrl of the registry, or what the cluster shows",
         ),
     ] = None,
     url: options.ClusterUrl = None,

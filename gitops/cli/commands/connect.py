@@ -124,7 +124,7 @@ def consumer(
         State | None,
         typer.Option(
             "--state",
-            help="Whether the topic has clients or data  [default: idle is assumed, and said].",
+            help="Whether the topic has clients or data  [default: idle is assumed, with a note].",
         ),
     ] = None,
     path: options.ModuleFolders = None,

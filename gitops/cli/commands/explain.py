@@ -17,7 +17,7 @@ def explain(
         typer.Argument(
             metavar="TERM",
             help="A rule or a kind of rules, a strategy, schema type or exit code: AVRO-R002, "
-            "AVRO, BACKWARD, KEY_VALUE, 3; or strategies, schema-types, exit-codes; none: list "
+            "WAIVER, BACKWARD, KEY_VALUE, 3; or strategies, schema-types, exit-codes; none: list "
             "all rules.",
             autocompletion=terms,
         ),
@@ -37,10 +37,11 @@ def explain(
         print_report(rules_report(RULES.values()), no_color=no_color)
         return Exit.GOOD
     name = term.upper()
-    if of_kind := [rule for rule in RULES.values() if rule.id.startswith(f"{name}-")]:
+    page = rule_page(name) if name in RULES else term_page(name.replace("-", "_"))
+    of_kind = [rule for rule in RULES.values() if rule.id.startswith(f"{name}-")]
+    if page is None and of_kind:
         print_report(rules_report(of_kind), no_color=no_color)
         return Exit.GOOD
-    page = rule_page(name) if name in RULES else term_page(name.replace("-", "_"))
     if page is None:
         meant = guess_term(term)
         hint = (

@@ -84,7 +84,7 @@ def _refuse_several(out: Path | None, *, fix: bool) -> None:
     if out:
         raise UsageError(
             "--out writes the plan of one registry, and --registry names several",
-            hint="run `plan --registry NAME --out FILE` for each; `apply` takes one plan file",
+            hint="run `plan --registry NAME --out FILE` for each; `apply` reads one plan file",
         )
     if fix:
         raise UsageError("--fix edits for one registry, and --registry names several")

@@ -66,7 +66,7 @@ def replay(
     ] = Gate.STRATEGY,
     show_values: Annotated[
         bool,
-        typer.Option("--show-values", help="Show what failing messages hold, unless sensitive."),
+        typer.Option("--show-values", help="Show what failing messages contain, unless sensitive."),
     ] = False,
     max_examples: Annotated[
         int,

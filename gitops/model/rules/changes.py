@@ -42,7 +42,7 @@ PLAN_RULES: Final = (
     ),
     warning(
         "PLAN-R012",
-        "the cluster has settings that are not taken into account",
+        "the cluster has settings that decisions do not follow",
         "planning.broker_document.doubt_findings",
     ),
     fixed_error(

@@ -197,7 +197,7 @@ def _require_registry(connection: sqlite3.Connection, path: Path) -> None:
         raise OutsideError(
             "this file is not a schema registry",
             where=str(path),
-            hint="give the embedded registry a path of its own in gitops.yaml",
+            hint="give the embedded registry another path in gitops.yaml",
         )
     if version > FILE_VERSION:
         raise OutsideError(

@@ -158,7 +158,7 @@ class TopicMessages:
         if not url:
             port = "TLS port" if is_secure else "port without TLS"
             raise OutsideError(
-                f"the broker does not tell of a {port} for clients",
+                f"the broker does not show a {port} for clients",
                 where=answer.where,
                 hint="--service-url names it, or `serviceUrl` of the registry in gitops.yaml",
             )

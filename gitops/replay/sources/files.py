@@ -133,7 +133,7 @@ def is_uri(path: str) -> bool:
 def find_files(sample: Sample, root: Path) -> list[File]:
     """The files, sorted by name, each by its first one; raises UnreadableError, OSError."""
     if sample.shown_path != sample.path:
-        raise UnreadableError("an address may hold no password: give it by the environment")
+        raise UnreadableError("an address may contain no password: give it by the environment")
     found = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
     if not found and _is_folder(sample, root):
         raise UnreadableError(_NONE_COUNTS, "name another folder, or put samples there")

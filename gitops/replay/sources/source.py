@@ -102,7 +102,7 @@ def source_for(sample_format: SampleFormat) -> Source:
     """Its libraries load where it is used; raises UnreadableError for what is in no file."""
     path = SAMPLE_FORMATS[sample_format].source
     if not path:
-        raise UnreadableError(f"no file holds a {sample_format}")
+        raise UnreadableError(f"no file contains a {sample_format}")
     module, _, name = path.rpartition(".")
     source: Source = getattr(import_module(f"gitops.{module}"), name)()
     return source

@@ -41,7 +41,7 @@ def _packed(part: Part, ending: str) -> UnreadableError:
     row, what = SAMPLE_FORMATS[part.format], f"{part.file.name} is packed ({ending})"
     if row.unpacks:
         hint = f"let its name end in .{ending}: then it is unpacked"
-        return UnreadableError(f"{what}, and its name does not say so", hint)
+        return UnreadableError(f"{what}, which its name does not show", hint)
     hint = "unpack it: only JSON lines are read as they are packed"
     return UnreadableError(f"{what}, not {row.what}", hint)
 

@@ -150,8 +150,8 @@ const filter = (items, before) => {
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(/\\s+/);
     for (const item of items) {
-      const said = item.textContent.toLowerCase();
-      item.hidden = !words.every((word) => said.includes(word));
+      const content = item.textContent.toLowerCase();
+      item.hidden = !words.every((word) => content.includes(word));
     }
     const left = items.filter((item) => !item.hidden).length;
     shown.textContent = input.value ? `${left.toLocaleString("en")} of ${number}` : "";

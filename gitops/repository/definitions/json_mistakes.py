@@ -131,7 +131,7 @@ def _word(failure: _Failure) -> JsonMistake | None:
         return None
     if not failure.blanked[: failure.at].strip():
         hint = 'a definition begins with {, [ or a name in quotes, as "string"'
-        return JsonMistake(f"'{found[0][:80]}' begins it", failure.at, hint)
+        return JsonMistake(f"it begins with '{found[0][:80]}'", failure.at, hint)
     if found[0] in _WORDS:
         return JsonMistake(f"unknown word {found[0]}", failure.at, f"write {_WORDS[found[0]]}")
     return JsonMistake(f"'{found[0][:80]}' without quotes", failure.at, "put it in double quotes")

@@ -281,7 +281,7 @@ def _why(edit: Edit, errors: Iterable[Key]) -> str:
     readers = next(filter(None, map(_OLD_READERS.match, messages)), None)
     if edit.attempt == NULL and readers:
         return (
-            f"consumers on {readers[1]} cannot read null: keep the type with a default of its own, "
+            f"consumers on {readers[1]} cannot read null: keep the type with its own default, "
             "or add a new nullable field"
         )
     return f"{edit.attempt} does not help, add a new field: {messages[0]}" if messages else ""

@@ -107,7 +107,7 @@ def _tab(failure: _Failure) -> Mistake | None:
         message = "not YAML: a tab in the indentation"
         return Mistake(message, Span(tab, tab + 1), "indent with spaces, not with tabs")
     if failure.text[failure.at : failure.at + 1] == "\t":
-        message = "not YAML: a tab where only spaces may stand"
+        message = "not YAML: a tab where only spaces may be"
         return Mistake(message, Span(failure.at, failure.at + 1), "write a space instead")
     return None
 

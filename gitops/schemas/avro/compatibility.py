@@ -278,7 +278,7 @@ def _bad_default(error: UnusableDefaultError, writer: Schema, reader: Schema) ->
         path=places.path(error.record, error.field),
         writer_pointer="",
         reader_pointer=f"{places.field(error.record, error.field)}/default",
-        hint="give it a default of its own type",
+        hint="give it a default of the same type",
     )
 
 

@@ -150,9 +150,17 @@ def test_an_upload_warns_of_a_member_that_is_given_twice(
     told = "warning: 'size' is given twice: only the last one is used (AVRO-W022)\n"
 
     done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
-    assert (done.code, done.out, done.err) == (0, "0\n", f"{file}:2:13: {told}")
+    assert (done.code, done.out, done.err) == (
+        0,
+        "0\n",
+        f"{file}:2:13: {told}{topic} is registered as v0\n",
+    )
     done = command("schemas", "upload", f"{topic}-too", posted, "--repo", applied)
-    assert (done.code, done.out, done.err) == (0, "0\n", f"{posted}: {told}")
+    assert (done.code, done.out, done.err) == (
+        0,
+        "0\n",
+        f"{posted}: {told}{topic}-too is registered as v0\n",
+    )
 
 
 @pytest.mark.slow
@@ -223,7 +231,7 @@ def test_all_rules_are_listed(command: CommandLine) -> None:
     done = command("explain")
 
     assert done.code == 0
-    lines = [line for line in done.out.splitlines() if line and "explain" not in line]
+    lines = done.out.partition("\n\n")[0].splitlines()
     rows = {line.split()[0]: line for line in lines}
     assert set(rows) == set(RULES)
     for rule in RULES.values():
@@ -255,3 +263,17 @@ def test_every_rule_is_explained(rule: str, command: CommandLine) -> None:
     assert done.code == 0
     assert rule in done.out
     assert "How to fix" in done.out
+
+
+def test_a_kind_of_rules_lists_its_rules(command: CommandLine) -> None:
+    done = command("explain", "waiver")
+    assert done.code == 0
+    listed = [line.split()[0] for line in done.out.partition("\n\n")[0].splitlines()]
+    assert listed == [rule for rule in RULES if rule.startswith("WAIVER-")]
+
+
+@pytest.mark.parametrize("page", ["strategies", "schema-types", "exit-codes"])
+def test_pages_of_terms_are_explained(page: str, command: CommandLine) -> None:
+    done = command("explain", page)
+    assert done.code == 0
+    assert len(done.out.splitlines()) > 10

@@ -61,7 +61,7 @@ def test_a_missing_permission_to_read_is_named_too(
         (429, "You have exceeded a secondary rate limit.", "run this again later"),
         (422, "Validation Failed", ""),
         (403, "Unable to create comment because issue is locked.", "unlock it"),
-        (500, "Server Error", "GitHub has a problem of its own"),
+        (500, "Server Error", "GitHub itself has a problem"),
     ],
 )
 def test_other_refusals_say_what_to_do(

@@ -29,7 +29,7 @@ def test_a_state_is_read_as_it_was_saved(tmp_path: Path) -> None:
 def test_a_broken_file_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "orders.publish-1.json"
     path.write_text(text)
-    with pytest.raises(UsageError, match="does not say how far"):
+    with pytest.raises(UsageError, match="does not show how far"):
         PublicationJournal(path).read()
 
 

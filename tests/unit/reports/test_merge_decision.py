@@ -276,7 +276,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         f"{who}, until 2026-12-23: all read both",
         f"{sets} for the registration, then sets it back",
     )
-    assert told.next == ("if the reason of the waiver holds, merge",)
+    assert told.next == ("if the reason of the waiver is still valid, merge",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:

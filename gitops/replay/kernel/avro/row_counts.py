@@ -27,7 +27,7 @@ BRANCH: Final = "a branch that the writer's union does not have"
 SYMBOL: Final = "a symbol that the writer's enum does not have"
 COUNT: Final = "a count of more items than the message has bytes for"
 BLOCK: Final = "a block whose size is not that of its items"
-EMPTY: Final = "more than 1,000 items that take no bytes"
+EMPTY: Final = "more than 1,000 items of no bytes"
 DEEP: Final = "nested deeper than 1,000 levels"
 
 MOST_EMPTY: Final = 1_000

@@ -25,7 +25,7 @@ _NULL: Final = -1
 
 NO_LENGTH: Final = "it ends before its length"
 NEGATIVE: Final = "its length is negative"
-TOO_LONG: Final = "it is shorter than its length says"
+TOO_LONG: Final = "it is shorter than its length"
 LEFT: Final = Reason("", "bytes are left over after the value")
 
 

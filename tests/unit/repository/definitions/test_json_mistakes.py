@@ -41,7 +41,7 @@ def _mistake(text: str) -> JsonMistake:
         ('{"a": 1, ?}', "a name in double quotes is missing", "?}", '"name": value'),
         ('\ufeff{"a": 1}', "a byte order mark", "\ufeff", "without BOM"),
         (_CONFLICT, "a conflict that git could not merge", "<<<<<<<", "remove the lines"),
-        ("words", "'words' begins it", "words", "a definition begins with"),
+        ("words", "it begins with 'words'", "words", "a definition begins with"),
     ],
 )
 def test_a_mistake_is_told_where_it_is(text: str, words: str, at: str, hint: str) -> None:
