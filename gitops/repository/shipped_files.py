@@ -87,9 +87,9 @@ def guess_term(word: str) -> str | None:
 
 def term_page(term: str) -> str | None:
     """The Markdown text about a strategy or a schema type, as Pulsar spells it; or a whole page."""
-    page = term.lower().replace("_", "-")
-    if page in PAGES:
-        return _term_text(page)
+    words = term.lower().replace("_", "-")
+    if words in PAGES:
+        return _term_text(words)
     if page := TERMS.get(term):
         return _section(_term_text(page), term)
     rows = map(_ROW.fullmatch, _term_text("exit-codes").splitlines())

@@ -129,9 +129,10 @@ def _of_values(step: Number | FixedSize | Text, values: list[Any]) -> NDArray[An
 def _decimal(data: bytes, scale: int) -> float:
     """The nearest double; what is beyond all is infinite."""
     try:
-        return int.from_bytes(data, "big", signed=True) / 10**scale
+        found: float = int.from_bytes(data, "big", signed=True) / 10**scale
     except OverflowError:
         return float("inf")
+    return found
 
 
 def _add(step: Number | FixedSize | Text, numbers: NDArray[Any], add: AddNumbers) -> None:
