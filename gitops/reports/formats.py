@@ -61,6 +61,8 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ImportResult: f"{_JSON}:import_registry",
         results.UpdateResult: f"{_JSON}:update",
         results.SnapshotResult: f"{_JSON}:snapshot",
+        results.PublicationResult: f"{_JSON}:publication",
+        results.ForecastResult: f"{_JSON}:forecast",
         results.FmtResult: f"{_JSON}:fmt",
         results.VersionResult: f"{_JSON}:version",
         results.VersionsResult: f"{_JSON}:versions",

@@ -67,6 +67,9 @@ def publish(
     url: options.ClusterUrl = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    output_format: Annotated[
+        str, options.format_of(results.PublicationResult, results.ForecastResult)
+    ] = options.FORMAT,
     no_color: options.NoColor = False,
 ) -> int:
     """Send the messages of a capture to a topic, each with its own schema."""
@@ -100,13 +103,14 @@ def publish(
             )
             messages = messages_of(live, root, service_url)
             publication = run_publish(live, messages, request, stopped, progress)
+    display = Display(output_format=output_format, no_color=no_color)
     if dry_run:
         result = results.ForecastResult(topic=topic, source=source, versions=versions)
-        print_result(result, Display())
+        print_result(result, display)
         accepted = all(each.admission.accepted for each in versions)
         return Exit.GOOD if accepted else Exit.FINDINGS
     ended = results.PublicationResult(topic=topic, publication=publication, command=command)
-    print_result(ended, Display())
+    print_result(ended, display)
     return _exit_code(publication)
 
 

@@ -23,6 +23,7 @@ from gitops.reports.json.documents import (
     to_text,
 )
 from gitops.reports.json.drift import drift_document
+from gitops.reports.json.publication import forecast_document, publication_document
 from gitops.reports.json.replay import replay_document
 
 
@@ -115,6 +116,16 @@ def policies(result: results.PoliciesResult) -> str:
 def connection(result: results.ConnectionResult) -> str:
     """`Connection`."""
     return to_text(connection_document(result.connection, result.registry))
+
+
+def publication(result: results.PublicationResult) -> str:
+    """`Publication`."""
+    return to_text(publication_document(result))
+
+
+def forecast(result: results.ForecastResult) -> str:
+    """`PublicationForecast`."""
+    return to_text(forecast_document(result))
 
 
 def extraction(result: results.ExtractionResult) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from gitops.cli.commands.publish import publish_command
 from gitops.messaging.capture_client import Position
@@ -13,6 +15,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.command_line import CommandLine
 from tests.support.fake_messages import FakeMessage
 from tests.support.message_schemas import record
+from tests.support.project_files import ROOT
 from tests.support.written_captures import write_capture
 
 OLD, NEW = (SchemaInfo(type=SchemaType.AVRO, schema=record(*names)) for names in ((), ("note",)))
@@ -56,6 +59,29 @@ def test_a_dry_run_registers_oldest_first_and_writes_nothing(
             "✗ 1 schema refused",
         ]
     assert not list(captures.glob("**/*.publish-*"))
+
+
+def test_a_dry_run_in_json_says_the_same(
+    command: CommandLine, captures: Path, applied: Path
+) -> None:
+    policies = ("isAllowAutoUpdateSchema=true", "schemaValidationEnforced=false")
+    command("policies", "set", "shop/orders", *policies, "--repo", applied)
+    ran = command(
+        "publish", captures, "--to", "shop/orders/new", "--dry-run", "--repo", applied,
+        "--format", "json",
+    )  # fmt: skip
+    assert ran.code == 1
+    found = json.loads(ran.out)
+    schema = json.loads((ROOT / "docs/reference/json/forecast.schema.json").read_text("utf-8"))
+    Draft202012Validator(schema).validate(found)
+    assert [bool(each["reason"]) for each in found["schemas"]] == [False, False, True, False]
+    assert (found["topic"], found["accepted"]) == ("shop/orders/new", False)
+    assert [tuple(each.values())[:6] for each in found["schemas"]] == [
+        (2, "AVRO", 2, True, 0, True),
+        (4, "AVRO", 1, True, 1, True),
+        (7, "INT32", 1, False, None, False),
+        (None, None, 1, True, None, False),
+    ]
 
 
 def test_nothing_is_created_where_clients_may_not(

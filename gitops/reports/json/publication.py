@@ -1,0 +1,54 @@
+"""How far a capture is published, and what its schemas would become, as stable JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitops.planning.plan_document import API_VERSION
+from gitops.reports.results import ForecastResult, PublicationResult
+from gitops.usecases.publish import ExpectedVersion
+
+
+def publication_document(result: PublicationResult) -> dict[str, Any]:
+    """How many messages are there, which are not and why."""
+    publication = result.publication
+    state = publication.state
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Publication",
+        "topic": str(result.topic),
+        "complete": publication.is_complete,
+        "messages": publication.total,
+        "acknowledged": state.acknowledged,
+        "repeated": publication.repeated,
+        "failures": [{"reason": why, "messages": n} for why, n in state.failed.items()],
+        "versions": [
+            {"captured": before, "version": now}
+            for before, now in sorted(publication.versions.items())
+        ],
+    }
+
+
+def forecast_document(result: ForecastResult) -> dict[str, Any]:
+    """What the broker would answer to each version of a capture, in their order."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PublicationForecast",
+        "topic": str(result.topic),
+        "accepted": all(each.admission.accepted for each in result.versions),
+        "schemas": [_expected(result, each) for each in result.versions],
+    }
+
+
+def _expected(result: ForecastResult, each: ExpectedVersion) -> dict[str, Any]:
+    admission = each.admission
+    info = None if each.version is None else result.source.schemas[each.version]
+    return {
+        "captured": each.version,
+        "type": info.type.value if info else None,
+        "messages": each.messages,
+        "accepted": admission.accepted,
+        "version": admission.version,
+        "registers": admission.registers,
+        "reason": "" if admission.accepted else admission.decision.reason,
+    }
