@@ -19,7 +19,7 @@ from gitops.reports.drift_wording import (
     verdict_text,
 )
 from gitops.reports.results import DriftResult, RegistryDrift
-from gitops.reports.text.layout import SIGNS, change_table
+from gitops.reports.text.layout import SIGNS, Hanging, change_table
 from gitops.reports.text.plain import safe, short
 
 _STYLES = {"✗": "bold red", "⚠": "bold yellow", "✓": "bold green"}
@@ -46,12 +46,14 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType
     for entry in drift_entries(report):
         yield Text("")
         yield _block(entry)
-    below = [Text(safe(line)) for line in other_lines(report, result.options)]
+    below = [*other_lines(report, result.options)]
     if result.adoption is None:
-        below += [Text(f"→ {safe(line)}") for line in next_steps(report, result.options)]
+        below += [f"→ {line}" for line in next_steps(report, result.options)]
     else:
-        below += [Text(short(line, _LONGEST)) for line in adoption_lines(result.adoption)]
-    yield from ([Text(""), *below] if below else [])
+        below += adoption_lines(result.adoption)
+    if below:
+        yield Text("")
+    yield from (Hanging(Text(short(line, _LONGEST)), 2) for line in below)
 
 
 def _block(entry: DriftEntry) -> RenderableType:

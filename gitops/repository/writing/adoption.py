@@ -5,6 +5,7 @@ Each subject is adopted as a whole or not at all; what stands in the way is kept
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,11 +26,13 @@ from gitops.model.policy import NamespacePolicies, managed_items, plain_policies
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.ports import FileTree
 from gitops.repository.definitions.shared_types import WITH_MANIFESTS
+from gitops.repository.documents.base import API_VERSION
 from gitops.repository.file_trees import OverlaidTree, SelectedTree
 from gitops.repository.formatting.repository import format_repository
 from gitops.repository.formatting.yaml_text import merge_yaml
 from gitops.repository.formatting.yaml_tree import UnformattableYamlError
 from gitops.repository.loader import load
+from gitops.repository.loading.layout import NAMESPACE_FILE
 from gitops.repository.writing.imported_files import ImportedFiles, imported_files
 from gitops.repository.writing.topic_rewriter import used_definitions
 from gitops.repository.writing.topic_updates import update_topics
@@ -212,16 +215,22 @@ class _Adopter:
                 where="gitops.yaml",
                 hint=_BY_HAND,
             )
-        source = self._repository.namespaces.get(name)
-        if source is None:
-            raise UsageError(f"{name} has no namespace.yaml", hint="write one, then adopt again")
+        file = self._namespace_file(name)
+        if file is None:
+            return self._unmanaged(subjects)
         new = {key: value_text(value) for key, value in live.items() if value is not None}
-        merged = self._merged(source.file, new, tuple(live))
-        return ImportedFiles(files=self._formatted({source.file: merged}))
+        return ImportedFiles(files=self._formatted({file: self._merged(file, new, tuple(live))}))
+
+    def _namespace_file(self, name: NamespaceName) -> str | None:
+        """The file of a namespace; None where only its topics have manifests, or nothing has."""
+        source = self._repository.namespaces.get(name)
+        is_own = source is not None and posixpath.basename(source.file) == NAMESPACE_FILE
+        return source.file if source and is_own else None
 
     def _merged(self, path: str, new: Mapping[str, object], keys: Collection[str]) -> bytes:
+        other = yaml_text({"apiVersion": API_VERSION, **new})  # nothing alone has no keys
         try:
-            return merge_yaml(self._tree.read(path).decode(), yaml_text(new), keys).encode()
+            return merge_yaml(self._tree.read(path).decode(), other, keys).encode()
         except (UnformattableYamlError, UnicodeDecodeError):
             raise UsageError(
                 "the layout of the file is too odd", where=path, hint=_BY_HAND
@@ -248,7 +257,8 @@ class _Adopter:
                 f"{name} has manifests, such as that of {min(left)}",
                 hint="adopt the deletion of its topics, or remove the folder by hand",
             )
-        return ImportedFiles(removed=(self._repository.namespaces[name].file,))
+        file = self._namespace_file(name)
+        return ImportedFiles(removed=(file,) if file else ())
 
     def _unmanaged(self, subjects: Sequence[Subject]) -> ImportedFiles:
         state = RegistryState(

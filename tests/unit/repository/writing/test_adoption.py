@@ -114,7 +114,7 @@ def test_a_shared_type_that_differs_is_changed_for_all_or_for_none() -> None:
     assert (one.adopted, one.files) == ((), {})
     assert "would change a/b/u" in _why(one)
     assert "by hand" in _why(one)
-    assert (both.adopted, set(both.files)) == ((_T, _U), {"types/money.avsc"})
+    assert (both.adopted, set(both.files)) == ((_T, _U), {"types/money.avsc", f"{_FOLDER}/t.avsc"})
 
 
 def test_what_cannot_be_adopted_holds_back_nothing_else() -> None:
@@ -156,11 +156,17 @@ def test_a_policy_that_only_this_registry_has_is_edited_by_hand() -> None:
     assert f"gitops.yaml has {_STRATEGY} of a/b for this registry alone" in _why(found)
 
 
-def test_a_namespace_without_a_file_is_not_edited() -> None:
+def test_a_namespace_without_a_file_gets_one() -> None:
     files = _files()
     del files[f"{_FOLDER}/namespace.yaml"]
+    live = {_SPACE: NamespacePolicies(schema_compatibility_strategy=Strategy.FORWARD)}
 
-    assert "has no namespace.yaml" in _why(_adopt([_policy(_SPACE, None)], state(), files))
+    found = _adopt([_policy(_SPACE, Strategy.FORWARD)], state(namespaces=live), files)
+
+    assert set(found.files) - {path for path in found.files if path.startswith(".schemas/")} == {
+        f"{_FOLDER}/namespace.yaml"
+    }
+    assert b"schemaCompatibilityStrategy: FORWARD\n" in found.files[f"{_FOLDER}/namespace.yaml"]
 
 
 def test_policies_of_a_topic_and_its_version_are_one_change() -> None:
@@ -206,15 +212,22 @@ def test_a_topic_without_a_schema_keeps_its_policies() -> None:
     assert b"schema:" not in found.files[f"{_FOLDER}/t.yaml"]
 
 
-def test_a_deletion_that_leaves_an_error_is_refused() -> None:
-    pinned = f"{{topic: a/b/t, schema: {{definition: ../{_FOLDER}/t.avsc}}}}"
-    client = f"{_HEAD}Client\nname: c\nconsumes:\n- {pinned}\n"
-    files = {**_files(), "clients/c.yaml": client}
-    assert not [one for one in load(repository(files)).findings if one.severity.name == "ERROR"]
+def test_what_others_use_of_a_deleted_topic_stays() -> None:
+    waiver = (
+        f"{_HEAD}Waiver\ntopic: a/b/t\nfingerprint: {'a' * 32}\nreason: r\napprovedBy: '@x'\n"
+        "expires: 2999-01-01\n"
+    )
+    client = (
+        f"{_HEAD}Client\nname: c\nowner: '@x'\nconsumes:\n- topic: a/b/t\n  subscription: s\n"
+        f"  schema: {{type: AVRO, definition: ../{_FOLDER}/t.avsc}}\n"
+    )
+    files = {**_files(), "clients/c.yaml": client, "waivers/w.yaml": waiver}
+    assert load(repository(files)).findings == ()
 
     found = _adopt([SchemaDeletion(topic=_T)], state(topic_state(_T)), files)
 
-    assert f"{_FOLDER}/t.avsc" not in found.removed
+    # The client's definition is the topic's own file, and stays.
+    assert found.removed == (f"{_FOLDER}/t.yaml",)
 
 
 def test_a_deleted_namespace_goes_once_its_topics_are_gone() -> None:
@@ -224,10 +237,14 @@ def test_a_deleted_namespace_goes_once_its_topics_are_gone() -> None:
 
     left = _adopt(gone, observed)
     found = _adopt([*gone, *topics], observed)
+    files = _files()
+    del files[f"{_FOLDER}/namespace.yaml"]
+    without_file = _adopt([*gone, *topics], observed, files)
 
     assert "a/b has manifests, such as that of a/b/t" in _why(left)
     assert (set(found.adopted), found.refused) == ({_SPACE, _T, _U}, {})
     assert f"{_FOLDER}/namespace.yaml" in found.removed
+    assert (without_file.refused, len(without_file.removed)) == ({}, 4)
 
 
 def test_what_is_unmanaged_gets_manifests() -> None:

@@ -1,0 +1,142 @@
+"""Where drift is read from, and what a registry does not show."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from gitops.changes.repository_plan import PlanRequest
+from gitops.model.drift import NamespaceDeletion, Recording, UnmanagedNamespace
+from gitops.model.errors import OutsideError
+from gitops.model.names import TopicName
+from gitops.model.policy import NamespacePolicies
+from gitops.model.state import RegistryState
+from gitops.ports import Registry
+from gitops.registries.embedded.settings import EmbeddedConfig
+from gitops.repository.file_trees import FolderTree
+from gitops.repository.loader import load
+from gitops.usecases.drift import FoundDrift, adopt_drift, drift
+from tests.support.fake_registry import FakeRegistry
+from tests.support.git_repos import GitRepository
+from tests.support.states import CREATED, ORDERS, STRING, state, topic_state
+from tests.support.trees import SETTINGS
+
+_FOLDER = f"namespaces/{ORDERS}"
+_MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
+_NAMESPACE = f"apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {ORDERS}\n"
+_FILES = {
+    "gitops.yaml": SETTINGS,
+    f"{_FOLDER}/namespace.yaml": _NAMESPACE,
+    f"{_FOLDER}/created.yaml": _MANIFEST,
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> GitRepository:
+    found = GitRepository(tmp_path / "repo")
+    found.commit(_FILES)
+    return found
+
+
+def _request(root: Path, registry: Registry) -> PlanRequest:
+    return PlanRequest(
+        repository=load(FolderTree(root)),
+        registry=registry,
+        config=EmbeddedConfig(path="none.db"),
+        locate=lambda _topic, _pointer: None,
+        today=datetime.date(2026, 1, 1),
+    )
+
+
+def _drift(repo: GitRepository, registry: Registry) -> FoundDrift:
+    return drift(_request(repo.root, registry), repo.root, FolderTree(repo.root))
+
+
+def _snapshot(*versions: str) -> dict[str, str]:
+    head = {"apiVersion": "pulsar-gitops/v1"}
+    entries = [
+        {"version": n, "type": one, "timestamp": None, "schema": "", "properties": {}}
+        for n, one in enumerate(versions)
+    ]
+    topic = {"kind": "TopicSnapshot", "topic": str(CREATED), "nextVersion": len(versions)}
+    space = {"kind": "NamespaceSnapshot", "namespace": str(ORDERS), "policies": {}}
+    return {
+        f"snapshots/fake/{ORDERS}/created.json": json.dumps(
+            {**head, **topic, "policies": {}, "versions": entries}
+        ),
+        f"snapshots/fake/{ORDERS}.json": json.dumps({**head, **space}),
+    }
+
+
+def test_the_snapshot_has_its_commit_and_its_day(repo: GitRepository) -> None:
+    held = state(topic_state(CREATED, STRING))
+    assert _drift(repo, FakeRegistry(held)).report.recording is None
+
+    repo.write(_snapshot("STRING"))
+    assert _drift(repo, FakeRegistry(held)).report.recording == Recording()
+    recorded = repo.commit()
+    repo.commit({"README.md": "later"})
+
+    found = _drift(repo, FakeRegistry(held)).report
+    day = repo.git("show", "--no-patch", "--format=%cs", recorded)
+    assert found.recording == Recording(commit=recorded, day=day)
+    assert (found.drifts, found.pending) == ((), 0)
+
+
+def test_what_was_recorded_and_is_gone(repo: GitRepository) -> None:
+    repo.commit(_snapshot("STRING"))
+
+    found = _drift(repo, FakeRegistry(RegistryState())).report
+
+    assert [type(one).__name__ for one in found.drifts] == ["NamespaceDeletion", "SchemaDeletion"]
+    assert found.drifts[0] == NamespaceDeletion(namespace=ORDERS)
+
+
+def test_a_topic_that_cannot_be_read_hides_no_other(repo: GitRepository) -> None:
+    repo.commit({f"{_FOLDER}/paid.yaml": _MANIFEST})
+    paid, other = TopicName(ORDERS, "paid"), TopicName(ORDERS, "other")
+    held = state(topic_state(CREATED, STRING), topic_state(other, STRING))
+    registry = FakeRegistry(held, listed=[other], broken={paid: "500: gone"})
+
+    found = _drift(repo, registry).report
+
+    assert dict(found.unread) == {paid: "500: gone"}
+    assert [one.subject for one in found.drifts] == [other]
+
+
+def test_a_registry_that_does_not_answer_is_an_error(repo: GitRepository) -> None:
+    with pytest.raises(OutsideError, match="not for you"):
+        _drift(repo, FakeRegistry(state(), unread=[ORDERS]))
+
+
+def test_outside_of_git_commits_are_unknown(tmp_path: Path) -> None:
+    root = tmp_path / "plain"
+    for path, data in _FILES.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    tree = FolderTree(root)
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)))
+    request = _request(root, registry)
+
+    (limit,) = drift(request, root, tree).report.limits
+
+    assert limit.startswith("Topics that only earlier files named are unknown: ")
+
+
+def test_an_unmanaged_namespace_is_read_before_it_is_adopted(repo: GitRepository) -> None:
+    repo.commit({path: None for path in _FILES if path != "gitops.yaml"})
+    policies = NamespacePolicies(is_allow_auto_update_schema=False)
+    held = state(topic_state(CREATED, STRING), namespaces={ORDERS: policies})
+    registry = FakeRegistry(held, listed=[CREATED])
+    request, tree = _request(repo.root, registry), FolderTree(repo.root)
+
+    found = _drift(repo, registry)
+    adoption = adopt_drift(found, request, repo.root, tree, ())
+
+    assert UnmanagedNamespace(namespace=ORDERS) in found.report.drifts
+    assert b"isAllowAutoUpdateSchema: false\n" in adoption.files[f"{_FOLDER}/namespace.yaml"]
+    assert f"{_FOLDER}/created.yaml" in adoption.files
