@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitops.cli.exits import Exit
 from gitops.model.errors import UsageError
-from gitops.reports.results import JournalResult
+from gitops.reports.operation_results import JournalResult
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from gitops.reports import results
+from gitops.reports import operation_results, results
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,10 +31,10 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.RolloutResult: f"{_TEXT}.rollout:rollout_text",
         # A class makes a line of each part as soon as it is there.
         results.AppliedResult: f"{_TEXT}.apply:ActionLines",
-        results.JournalResult: f"{_TEXT}.journal:journal_text",
+        operation_results.JournalResult: f"{_TEXT}.journal:journal_text",
         results.ImportResult: f"{_TEXT}.written_files:import_text",
         results.UpdateResult: f"{_TEXT}.written_files:update_text",
-        results.SnapshotResult: f"{_TEXT}.written_files:snapshot_text",
+        operation_results.SnapshotResult: f"{_TEXT}.written_files:snapshot_text",
         results.CaptureResult: f"{_TEXT}.written_files:capture_text",
         results.PublicationResult: f"{_TEXT}.publication:publication_text",
         results.ForecastResult: f"{_TEXT}.publication:forecast_text",
@@ -45,8 +45,8 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ConnectionResult: f"{_TEXT}.decision:connection_text",
         results.ExtractionResult: f"{_TEXT}.history:extraction_text",
         results.MatchResult: f"{_TEXT}.decision:match_text",
-        results.AuditResult: f"{_TEXT}.audit:audit_text",
-        results.DriftResult: f"{_TEXT}.drift:drift_text",
+        operation_results.AuditResult: f"{_TEXT}.audit:audit_text",
+        operation_results.DriftResult: f"{_TEXT}.drift:drift_text",
     },
     "json": {
         results.FindingsResult: f"{_JSON}:findings",
@@ -57,10 +57,10 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ReplayResult: f"{_JSON}:replay",
         results.RolloutResult: f"{_JSON}:rollout",
         results.AppliedResult: f"{_JSON}:apply",
-        results.JournalResult: f"{_JSON}:journal",
+        operation_results.JournalResult: f"{_JSON}:journal",
         results.ImportResult: f"{_JSON}:import_registry",
         results.UpdateResult: f"{_JSON}:update",
-        results.SnapshotResult: f"{_JSON}:snapshot",
+        operation_results.SnapshotResult: f"{_JSON}:snapshot",
         results.PublicationResult: f"{_JSON}:publication",
         results.ForecastResult: f"{_JSON}:forecast",
         results.FmtResult: f"{_JSON}:fmt",
@@ -70,22 +70,22 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ConnectionResult: f"{_JSON}:connection",
         results.ExtractionResult: f"{_JSON}:extraction",
         results.MatchResult: f"{_JSON}:match",
-        results.AuditResult: f"{_JSON}:audit",
-        results.DriftResult: f"{_JSON}:drift",
+        operation_results.AuditResult: f"{_JSON}:audit",
+        operation_results.DriftResult: f"{_JSON}:drift",
     },
     "markdown": {
         results.ReviewResult: "gitops.reports.markdown.report:review_markdown",
         results.DecisionResult: "gitops.reports.markdown.document:decision_result_markdown",
         results.ReplayResult: "gitops.reports.markdown.replay:replay_result_markdown",
-        results.AuditResult: "gitops.reports.markdown.audit:audit_markdown",
-        results.DriftResult: "gitops.reports.markdown.drift:drift_markdown",
+        operation_results.AuditResult: "gitops.reports.markdown.audit:audit_markdown",
+        operation_results.DriftResult: "gitops.reports.markdown.drift:drift_markdown",
     },
     "github": {results.ReviewResult: "gitops.reports.github:step_output"},
     "sarif": {results.ReviewResult: "gitops.reports.sarif:sarif_text"},
     "codequality": {results.ReviewResult: "gitops.reports.codequality:codequality_text"},
     "html": {
         results.ReplayPage: "gitops.reports.html.replay:page_html",
-        results.AuditResult: "gitops.reports.html.audit:audit_html",
+        operation_results.AuditResult: "gitops.reports.html.audit:audit_html",
     },
 }
 

@@ -12,12 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gitops.model.audit import AuditReport
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
-from gitops.model.drift import DriftReport
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Location
-from gitops.model.journal import JournalRun
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
@@ -25,14 +22,12 @@ from gitops.model.replay import ReplayReport
 from gitops.model.rollout import Rollout
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.ports import Registry
-from gitops.reports.audit_wording import decided_by, scope_text
 
 if TYPE_CHECKING:
     from gitops.messaging.publish_capture import CaptureSource
     from gitops.messaging.publish_topic import Publication
     from gitops.repository.file_comparison import Comparison
     from gitops.repository.formatting.repository import FormatResult
-    from gitops.repository.writing.adoption import Adoption
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.apply import Result
     from gitops.usecases.capture import CapturedTopic
@@ -140,8 +135,6 @@ class PlansResult(ReviewResult):
         return plans_report(made, failures, options=self.options)
 
 
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionResult(ReviewResult):
     """Whether a broker would accept a definition."""
@@ -211,7 +204,6 @@ class AppliedResult:
     done_before: int
 
 
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
     """The files that an import wrote, for which topics, and those that had a manifest before.
@@ -233,7 +225,6 @@ class UpdateResult:
     registry: Registry
     files: ImportedFiles
     topics: Sequence[TopicName]
-
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,7 +309,6 @@ class MatchResult:
     matched: ClassMatch
     registry: Registry
     excerpt: Excerpt
-
 
 
 def files_report(findings: Sequence[Finding], command: str) -> CheckReport:

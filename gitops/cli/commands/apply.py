@@ -22,7 +22,7 @@ from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import open_registry, open_repository
 from gitops.model.errors import UsageError
 from gitops.planning.reviewed_plan import REPLAN
-from gitops.reports import results
+from gitops.reports import operation_results, results
 
 
 def apply(
@@ -54,7 +54,7 @@ def apply(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     output_format: Annotated[
-        str, options.format_of(results.AppliedResult, results.JournalResult)
+        str, options.format_of(results.AppliedResult, operation_results.JournalResult)
     ] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,

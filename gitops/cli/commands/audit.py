@@ -24,7 +24,7 @@ from gitops.cli.session import (
 )
 from gitops.model.errors import UsageError
 from gitops.ports import Registry
-from gitops.reports import results
+from gitops.reports.operation_results import AuditResult
 
 if TYPE_CHECKING:
     from gitops.usecases.audit import AuditRequest
@@ -85,7 +85,7 @@ def audit(
             autocompletion=completion.strategies,
         ),
     ] = None,
-    output_format: Annotated[str, options.format_of(results.AuditResult)] = options.FORMAT,
+    output_format: Annotated[str, options.format_of(AuditResult)] = options.FORMAT,
     output: options.OutputFile = None,
     fail_on: options.Threshold = FailOn.ERROR,
     no_color: options.NoColor = False,
@@ -110,7 +110,7 @@ def audit(
     bar = progress_bar(no_color=no_color)
     with _open(asked, source, repo, output) as (live, request), bar as progress:
         report = run_audit(live, request, progress)
-    result = results.AuditResult(
+    result = AuditResult(
         audit=report,
         command=_command_line(context),
         seconds=time.monotonic() - started,

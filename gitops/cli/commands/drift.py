@@ -14,6 +14,7 @@ from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.reports import results
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
@@ -38,7 +39,7 @@ def drift(
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     output_format: Annotated[
-        str, options.format_of(results.DriftResult, results.FindingsResult)
+        str, options.format_of(DriftResult, results.FindingsResult)
     ] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
@@ -61,7 +62,7 @@ def drift(
     default = opened.repository.config.default_registry
     names = [registry_config(opened.repository, name)[0] for name in registry or [default]]
     found = [_drift_of(name, opened, display) for name in dict.fromkeys(names)]
-    print_result(results.DriftResult(registries=found, options=opened.options), display)
+    print_result(DriftResult(registries=found, options=opened.options), display)
     for one in found:
         if one.error:
             print_error(one.error, f"no answer for {one.registry}: ")
@@ -90,7 +91,7 @@ def _require_one(
         )
 
 
-def _drift_of(name: str, opened: OpenedRepository, display: Display) -> results.RegistryDrift:
+def _drift_of(name: str, opened: OpenedRepository, display: Display) -> RegistryDrift:
     from gitops.cli.plan_output import plan_request
     from gitops.cli.progress import progress_bar
     from gitops.usecases.drift import drift
@@ -103,8 +104,8 @@ def _drift_of(name: str, opened: OpenedRepository, display: Display) -> results.
             request = plan_request(opened, live, config)
             found = drift(request, opened.root, opened.tree, progress)
     except GitopsError as error:
-        return results.RegistryDrift(registry=name, error=error)
-    return results.RegistryDrift(registry=name, report=found.report)
+        return RegistryDrift(registry=name, error=error)
+    return RegistryDrift(registry=name, report=found.report)
 
 
 def _adopt(
@@ -112,7 +113,7 @@ def _adopt(
     opened: OpenedRepository,
     display: Display,
     wanted: Collection[NamespaceName | TopicName],
-) -> results.DriftResult:
+) -> DriftResult:
     """Write the files; raises what keeps the drift from being known."""
     from gitops.cli.plan_output import plan_request
     from gitops.cli.progress import progress_bar
@@ -127,11 +128,11 @@ def _adopt(
         found = drift(request, opened.root, opened.tree, progress)
         adoption = adopt_drift(found, request, opened.root, opened.tree, wanted)
     write_files(opened.root, adoption.files, adoption.removed)
-    one = results.RegistryDrift(registry=live.name, report=found.report)
-    return results.DriftResult(registries=[one], options=opened.options, adoption=adoption)
+    one = RegistryDrift(registry=live.name, report=found.report)
+    return DriftResult(registries=[one], options=opened.options, adoption=adoption)
 
 
-def _adopted_code(result: results.DriftResult) -> int:
+def _adopted_code(result: DriftResult) -> int:
     """3 where drift is left."""
     (one,) = result.registries
     adopted = set(result.adoption.adopted) if result.adoption else set()
@@ -141,7 +142,7 @@ def _adopted_code(result: results.DriftResult) -> int:
     return Exit.CHANGES if any(each.subject not in adopted for each in drifts) else Exit.GOOD
 
 
-def _code(one: results.RegistryDrift) -> int:
+def _code(one: RegistryDrift) -> int:
     if one.report is None:
         return one.error.exit_code if one.error else Exit.OUTSIDE
     if one.report.unread:

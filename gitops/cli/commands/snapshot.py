@@ -7,13 +7,13 @@ from typing import Annotated
 from gitops.cli import options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
-from gitops.reports import results
+from gitops.reports.operation_results import SnapshotResult
 
 
 def snapshot(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
-    output_format: Annotated[str, options.format_of(results.SnapshotResult)] = options.FORMAT,
+    output_format: Annotated[str, options.format_of(SnapshotResult)] = options.FORMAT,
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
@@ -31,7 +31,7 @@ def snapshot(
     with open_registry(opened, registry) as (live, _), bar as progress:
         made = make_snapshot(live, opened.root, opened.tree, opened.repository, progress)
     changed = replace_files(opened.root, made.old, made.files)
-    result = results.SnapshotResult(
+    result = SnapshotResult(
         registry=live, folder=made.folder, files=tuple(made.files), changed=changed
     )
     print_result(result, Display(output_format=output_format, output=output))

@@ -19,7 +19,7 @@ from gitops.reports.audit_wording import (
     verdict_text,
 )
 from gitops.reports.html.page import code, page, section, table, text
-from gitops.reports.results import AuditResult
+from gitops.reports.operation_results import AuditResult
 
 _SIGNS: Final = {Severity.ERROR: ("bad", "✗"), Severity.WARNING: ("warn", "⚠")}
 _NOTE: Final = ("soft", "i")

@@ -20,7 +20,7 @@ from gitops.model.drift import (
 from gitops.model.errors import GitopsError
 from gitops.model.policy import value_text
 from gitops.planning.plan_document import API_VERSION, change_document
-from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption

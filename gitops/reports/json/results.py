@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitops.planning.plan_document import to_document
-from gitops.reports import results
+from gitops.reports import operation_results, results
 from gitops.reports.json.audit import audit_document
 from gitops.reports.json.check import check_document, rollouts_document
 from gitops.reports.json.documents import (
@@ -72,7 +72,7 @@ def apply(result: results.AppliedResult) -> str:
     return to_text(document)
 
 
-def journal(result: results.JournalResult) -> str:
+def journal(result: operation_results.JournalResult) -> str:
     """`Journal`."""
     return to_text(journal_document(result.path, result.runs))
 
@@ -87,7 +87,7 @@ def update(result: results.UpdateResult) -> str:
     return to_text(imported_document(result.registry, result.files, result.topics, ()))
 
 
-def snapshot(result: results.SnapshotResult) -> str:
+def snapshot(result: operation_results.SnapshotResult) -> str:
     """`Recorded`."""
     return to_text(recorded_document(result.registry, result.files, result.changed))
 
@@ -138,11 +138,11 @@ def match(result: results.MatchResult) -> str:
     return to_text(match_document(result.matched, result.registry))
 
 
-def audit(result: results.AuditResult) -> str:
+def audit(result: operation_results.AuditResult) -> str:
     """`Audit`."""
     return to_text(audit_document(result.audit))
 
 
-def drift(result: results.DriftResult) -> str:
+def drift(result: operation_results.DriftResult) -> str:
     """`Drift`."""
     return to_text(drift_document(result))

@@ -14,7 +14,7 @@ from gitops.reports.audit_wording import (
 )
 from gitops.reports.markdown.document import COMMENT_LIMIT, ICONS, Section, fit
 from gitops.reports.markdown.escaping import code, message, prose
-from gitops.reports.results import AuditResult
+from gitops.reports.operation_results import AuditResult
 
 _SHOWN = 50
 """How many subjects of one cause are named."""

@@ -17,7 +17,7 @@ from gitops.reports.drift_wording import (
 )
 from gitops.reports.markdown.document import COMMENT_LIMIT, Section, changes_block, fit
 from gitops.reports.markdown.escaping import code, message, prose
-from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 
 
 def drift_markdown(result: DriftResult, limit: int = COMMENT_LIMIT) -> str:

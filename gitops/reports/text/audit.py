@@ -21,7 +21,7 @@ from gitops.reports.audit_wording import (
     subject_count,
     verdict_text,
 )
-from gitops.reports.results import AuditResult
+from gitops.reports.operation_results import AuditResult
 from gitops.reports.text.findings import STYLES, count_line
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short

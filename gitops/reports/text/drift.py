@@ -18,7 +18,7 @@ from gitops.reports.drift_wording import (
     scope_text,
     verdict_text,
 )
-from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 from gitops.reports.text.layout import SIGNS, Hanging, change_table
 from gitops.reports.text.plain import safe, short
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
 from gitops.reports.check_summary import count
-from gitops.reports.results import JournalResult
+from gitops.reports.operation_results import JournalResult
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
 

@@ -9,7 +9,8 @@ from typing import Final
 from gitops.model.names import TopicName
 from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
-from gitops.reports.results import CaptureResult, ImportResult, SnapshotResult, UpdateResult
+from gitops.reports.operation_results import SnapshotResult
+from gitops.reports.results import CaptureResult, ImportResult, UpdateResult
 
 _NEVER_CREATED: Final = (
     "a cluster does not list a topic that was never created: import finds it only where a "

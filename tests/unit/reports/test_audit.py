@@ -22,7 +22,7 @@ from gitops.model.findings import Finding, Severity, group
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
 from gitops.reports.formats import render
-from gitops.reports.results import AuditResult
+from gitops.reports.operation_results import AuditResult
 from tests.support.audits import audit_of, record
 from tests.support.consoles import shown
 from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned

@@ -12,7 +12,7 @@ from gitops.model.drift import Drift, DriftReport, Recording, VersionDrift
 from gitops.model.errors import OutsideError, UsageError
 from gitops.reports.drift_wording import drift_entries, scope_text, verdict_text
 from gitops.reports.formats import render
-from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 from tests.support.consoles import shown
 from tests.support.drifts import ADOPTION, EVERYTHING
 from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned

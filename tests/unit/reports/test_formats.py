@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.reports import results
+from gitops.reports import operation_results, results
 from gitops.reports.formats import FORMATS, available_formats, renderer
 
 ALL = tuple(name for name in FORMATS if name != "html")
@@ -26,7 +26,7 @@ def test_a_command_offers_the_formats_that_have_all_its_results() -> None:
     assert available_formats(results.PlanResult, results.PlansResult, results.FindingsResult) == ALL
     assert available_formats(results.PlanResult, results.RolloutResult) == ("text", "json")
     assert available_formats(results.ReplayPage) == ("html",)
-    assert available_formats(results.AuditResult) == (*ALL, "html")
+    assert available_formats(operation_results.AuditResult) == (*ALL, "html")
 
 
 def test_a_kind_without_a_row_of_its_own_has_that_of_what_it_is_one_of() -> None:

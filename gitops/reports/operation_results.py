@@ -1,0 +1,93 @@
+"""What commands that operate a cluster answer with: drift, journals, snapshots, audits."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gitops.model.audit import AuditReport
+from gitops.model.check import CheckReport
+from gitops.model.drift import DriftReport
+from gitops.model.errors import GitopsError
+from gitops.model.journal import JournalRun
+from gitops.ports import Registry
+from gitops.reports.audit_wording import decided_by, scope_text
+from gitops.reports.results import ReviewResult, files_report
+
+if TYPE_CHECKING:
+    from gitops.repository.writing.adoption import Adoption
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryDrift:
+    """The drift of one registry, or why it is not known."""
+
+    registry: str
+    report: DriftReport | None = None
+    error: GitopsError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftResult:
+    """The drift of each registry; `options` are those that say which files were read.
+
+    `adoption` is what was written of it into the files, None where that was not asked for.
+    """
+
+    registries: Sequence[RegistryDrift]
+    options: tuple[str, ...] = ()
+    adoption: Adoption | None = None
+
+    @property
+    def command(self) -> str:
+        """The command that finds it again."""
+        named = [word for one in self.registries for word in ("--registry", one.registry)]
+        return shlex.join(["pulsar-gitops", "drift", *self.options, *named])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalResult:
+    """The applies that a journal tells of, in their order."""
+
+    path: str
+    runs: Sequence[JournalRun]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotResult:
+    """The files of a snapshot under `folder`, and how many of them are new, other or gone."""
+
+    registry: Registry
+    folder: str
+    files: Sequence[str]
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditResult(ReviewResult):
+    """What an audit of a registry found, in so many seconds; `command` finds it again.
+
+    `made` is in UTC, and `commit` describes that of the repository, if there is one.
+    """
+
+    audit: AuditReport
+    command: str
+    seconds: float
+    made: datetime.datetime | None = None
+    commit: Callable[[], str | None] = lambda: None
+
+    @property
+    def report(self) -> CheckReport:
+        """Its findings."""
+        return files_report(self.audit.findings, self.command)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was looked at, by what it was decided, what to do, and what was not read."""
+        own = self.audit
+        steps = (f"{number}. {one}" for number, one in enumerate(own.steps, 1))
+        unread = (f"not read: {one}" for one in own.limits)
+        return (scope_text(own), *decided_by(own), *steps, *unread)
