@@ -78,9 +78,10 @@ def _before_findings(report: CheckReport, severity: Severity, prefix: str) -> It
 def outputs(report: CheckReport) -> Mapping[str, str]:
     """Values for later steps, each on one line; `digests` is a JSON object by registry.
 
+    Errors and warnings are counted as they are shown: what has one cause is one.
     `digest` is that of the plan where there is one plan, else empty.
     """
-    told = [one.finding for one in all_findings(report)]
+    told = [one.finding for one in reported_causes(all_findings(report))]
     plans = [its.plan for its in report.registries]
     digests = {plan.registry: str(to_document(plan)["digest"]) for plan in plans}
     return {

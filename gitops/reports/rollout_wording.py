@@ -77,6 +77,15 @@ def has_order(rollout: Rollout) -> bool:
     return bool(rollout.blocks) or any(isinstance(one.step, Upgrade) for one in rollout.steps)
 
 
+def block_lines(rollout: Rollout, said: Collection[str] = ()) -> Iterator[str]:
+    """Why there is no order; what findings of the same report say is named by its topics."""
+    told = [one for one in rollout.blocks if one.reason in said]
+    if told:
+        topics = sorted({str(topic) for one in told for topic in one.topics})
+        yield f"no safe order for {name_list(topics, _FEW_NAMES)}: see the findings"
+    yield from (f"no safe order: {one.reason}" for one in rollout.blocks if one not in told)
+
+
 def lines(
     rollout: Rollout,
     plan: Plan,

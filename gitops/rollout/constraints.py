@@ -125,6 +125,7 @@ class _Topic:
         self.histories = histories(topic)
         self.retained = list(readable(topic.history))
         self._told: dict[tuple[_Key, _Key], str | None] = {}
+        self._stuck_sides: set[int] = set()
         self.registers = [
             Register(topic.topic, before.next_version) for before, _ in pairwise(self.histories)
         ]
@@ -179,17 +180,18 @@ class _Topic:
             said = f"under its new policies the current {side.name} cannot reconnect"
             self._block(f"{said} to {self.topic.topic}: {before[0].clause()}", side.upgrade)
         state = CURRENT if side.service.changes else ""
-        if side.service.changes or not before[0]:
-            self._until(side, before, partial(reconnect_reason, side.name, state))
+        may_stay = side.service.changes or not before[0]
+        if may_stay and self._until(side, before, partial(reconnect_reason, side.name, state)):
+            self._stuck_sides.add(id(side))
         if after[-1] and (side.service.changes or before[0]):  # else it is the one block already
             self._stuck(side, after[-1])
         elif side.service.changes:
             self._since(side, after, partial(connect_reason, side.name))
 
-    def _until(self, side: _Side, whys: list[Cause | None], reason: _Why) -> None:
+    def _until(self, side: _Side, whys: list[Cause | None], reason: _Why) -> bool:
         """The old one has to be gone before the first new version that it fails on.
 
-        `whys` are the reasons after 0, 1, … registrations.
+        `whys` are the reasons after 0, 1, … registrations. True where it stays in spite of that.
         """
         for register, why in zip(self.registers, whys[1:], strict=True):
             if why is None:
@@ -199,7 +201,8 @@ class _Topic:
                 self._order(side.upgrade, register, reason(register, why))
             else:
                 self._block(reason(register, why).sentence(), register, side.upgrade)
-            return
+            return not side.service.changes
+        return False
 
     def _since(self, side: _Side, whys: list[Cause | None], reason: _Why) -> None:
         """The new one has to wait for what comes after the last version that it fails on."""
@@ -211,6 +214,7 @@ class _Topic:
         when = "after its upgrade" if side.service.changes else "after the change"
         said = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
         self._block(said, side.upgrade)
+        self._stuck_sides.add(id(side))
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
         """The four states of a consumer and a producer of the topic; true where the last fails."""
@@ -221,8 +225,10 @@ class _Topic:
             self._broken(self._reads(consumer, producer, why).sentence(), *steps)
             return False
         if why := self._why(consumer.after, producer.after):
-            said = self._reads(consumer, producer, why).sentence()
-            self._block(f"after all upgrades {said}", *steps)
+            # Who is not let in reads nothing, and is told of already.
+            if id(consumer) not in self._stuck_sides:
+                said = self._reads(consumer, producer, why).sentence()
+                self._block(f"after all upgrades {said}", *steps)
             return True
         if producer.service.changes and (why := self._why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)

@@ -14,6 +14,8 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.rollout import (
+    Block,
+    Constraint,
     Migration,
     Role,
     Rollout,
@@ -155,7 +157,8 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     told = ClientFindings(clients, rolling.reference)
     findings = [*makes.findings, *map(told.block, rollout.blocks)]
     findings += told.broken(found.broken)
-    findings += told.too_early(found.before, services)
+    waits = (one for one in found.before if not any(_is_told(one, b) for b in rollout.blocks))
+    findings += told.too_early(tuple(waits), services)
     strategies = _strategies(topics, refused, services)
     rollout = replace(
         rollout,
@@ -169,6 +172,11 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         client_registry=_client_registry(rolling, strategies),
     )
     return rollout, tuple(findings)
+
+
+def _is_told(one: Constraint, block: Block) -> bool:
+    """Whether it is between steps that wait for each other: no advice about two of them helps."""
+    return one.first in block.steps and one.then in block.steps
 
 
 def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, RefusedSchema]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gitops.model.findings import Cause, Finding, causes_of
 from gitops.reports.check_summary import claim, count, waivers_hint
-from gitops.reports.markdown.document import ICONS, changes_block, finding_item
+from gitops.reports.markdown.document import ICONS, changes_block, finding_item, paragraphs
 from gitops.reports.markdown.escaping import message, prose
 from gitops.reports.topic_rows import Row, changes_key, shared_changes
 
@@ -52,7 +52,7 @@ def _fold(cause: Cause, rows: Sequence[Row]) -> str:
     said = prose(shorten(claim(finding), _MAX_TITLE, placeholder=" …"))
     head = f"<summary>{ICONS.get(finding.severity, '')} <b>{place}</b>, {topics}: {said}</summary>"
     parts = (_changes(its), finding_item(finding), _waivers(its))
-    return "\n\n".join((head, "\n".join(part for part in parts if part))) + "\n"
+    return "\n\n".join((head, paragraphs(parts))) + "\n"
 
 
 def _changes(rows: Sequence[Row]) -> str:

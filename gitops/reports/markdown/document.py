@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -72,6 +72,12 @@ def _change(change: SchemaChange, width: int) -> str:
     note = f"   # {change.note}" if change.note else ""
     path = (change.path or "(schema)").ljust(width)
     return f"{_SIGNS[change.kind]} {path}   {values}{note}".rstrip()
+
+
+def paragraphs(parts: Iterable[str]) -> str:
+    """The parts that are not empty, one blank line between two."""
+    *others, last = [part for part in parts if part] or [""]
+    return "".join(part.rstrip("\n") + "\n\n" for part in others) + last
 
 
 def patch_block(patch: str, indent: str = "") -> str:

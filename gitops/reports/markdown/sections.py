@@ -23,10 +23,10 @@ from gitops.reports.check_summary import (
     name_list,
     told_messages,
 )
-from gitops.reports.markdown.document import changes_block, finding_item
+from gitops.reports.markdown.document import changes_block, finding_item, paragraphs
 from gitops.reports.markdown.escaping import block, code, code_tag, message, prose
 from gitops.reports.markdown.replay import replay_body
-from gitops.reports.rollout_wording import Line, alternative, has_order, lines
+from gitops.reports.rollout_wording import Line, alternative, block_lines, has_order, lines
 from gitops.reports.topic_rows import (
     ALIKE,
     Row,
@@ -144,7 +144,7 @@ def _body(row: Row) -> str:
         _waiver(row),
         replay_body(row.replay) if row.replay else "",
     )
-    return "\n".join(part for part in parts if part)
+    return paragraphs(parts)
 
 
 def _waived(row: Row) -> str:
@@ -354,7 +354,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
         for one in report.registries
         if has_order(one.rollout)
         for item in (
-            *(f"- ✗ no safe order: {message(block.reason)}\n" for block in one.rollout.blocks),
+            *(f"- ✗ {message(each)}\n" for each in block_lines(one.rollout, said)),
             *map(_act, lines(one.rollout, one.plan, merged_already=not report.base, said=said)),
             *_alternative(one.rollout, report.reference),
         )

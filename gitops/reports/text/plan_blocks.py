@@ -26,7 +26,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
 from gitops.planning.plan import subject_of
@@ -62,7 +62,8 @@ _ORDER: Final = "✗-!~+="
 class _Block:
     """A heading with a sign, a subject and columns, and what stands below it.
 
-    `waiver` would let it pass. `is_odd`: a person should look at it, whatever its sign.
+    `waiver` would let it pass. `is_odd`: a person should look at it, whatever its sign. `policies`
+    are what `steps` show of a subject whose policies alone are set.
     """
 
     sign: str
@@ -74,11 +75,13 @@ class _Block:
     notes: tuple[str, ...] = ()
     waiver: WaiverProposal | None = None
     is_odd: bool = False
+    policies: tuple[PolicyChange, ...] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether it has nothing of its own but changes."""
-        return not (self.steps or self.findings or self.notes)
+        steps = self.steps and not self.policies
+        return not (steps or self.findings or self.notes)
 
     @property
     def rank(self) -> tuple[int, bool, str]:
@@ -194,7 +197,8 @@ def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) ->
         case None:
             created = any(isinstance(a, CreateNamespace) for a in actions)
             kind = "namespace" if isinstance(subject, NamespaceName) else "topic policies"
-            return replace(block, sign="+" if created else "~", columns=(kind,))
+            sign, changes = "+" if created else "~", tuple(one.change for one in policies)
+            return replace(block, sign=sign, columns=(kind,), policies=changes)
 
 
 def _versions(action: RegisterSchema) -> tuple[str, str]:
@@ -285,10 +289,11 @@ def _blocks(blocks: Sequence[_Block], excerpt: Excerpt) -> list[RenderableType]:
         groups.setdefault(_shape(block), []).append(block)
     parts: list[RenderableType] = []
     for its in groups.values():
-        if not its[0].is_plain or (its[0].changes and len(its) < ALIKE):
+        first = its[0]
+        if not first.is_plain or ((first.changes or first.policies) and len(its) < ALIKE):
             parts += [_render(block, widths[block.sign], excerpt) for block in its]
         else:
-            parts.append(_alike(its, widths[its[0].sign]))
+            parts.append(_alike(its, widths[first.sign]))
     return parts
 
 
@@ -297,25 +302,24 @@ def _shape(block: _Block) -> object:
     if not block.is_plain:
         return id(block)
     place = block.rank[0] if block.changes else (block.rank[0], block.rank[1])
-    return (
-        block.sign,
-        place,
-        changes_key(block.changes),
-    )
+    return block.sign, place, changes_key(block.changes), block.policies
 
 
 def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
-    """Rows of topics; above them, once, what changes in all of them."""
-    changes, most = blocks[0].changes, _SHOWN_ALIKE if blocks[0].changes else _SHOWN_ROWS
+    """Rows of subjects; above them, once, what changes in all of them."""
+    first, changes = blocks[0], blocks[0].changes
+    most = _SHOWN_ALIKE if changes or first.policies else _SHOWN_ROWS
     most = len(blocks) if len(blocks) <= most + _SPARE else most
     rows: list[RenderableType] = [_heading(block, widths) for block in blocks[:most]]
     if left := len(blocks) - most:
         rows.append(Text(f"  … and {left:,} more like these; `--format json` has all"))
-    if not changes:
+    if not (changes or first.policies):
         return Group(*rows)
-    shown = shared_changes([block.changes for block in blocks])
-    first = Text(f"{blocks[0].sign} {len(blocks):,} topics", style="bold")
-    return Group(first, Padding(change_table(shown), (0, 0, 0, 4), expand=False), *rows)
+    shown = change_table(shared_changes([block.changes for block in blocks]))
+    below = Group(*first.steps) if first.policies else shown
+    word = "topics" if isinstance(first.subject, TopicName) else "namespaces"
+    head = Text(f"{first.sign} {len(blocks):,} {word}", style="bold")
+    return Group(head, Padding(below, (0, 0, 0, 4), expand=False), *rows)
 
 
 def _widths(blocks: Sequence[_Block]) -> list[int]:

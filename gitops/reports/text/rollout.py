@@ -17,6 +17,7 @@ from gitops.reports.results import RolloutResult
 from gitops.reports.rollout_wording import (
     Line,
     alternative,
+    block_lines,
     has_order,
     lines,
     migrate_command,
@@ -94,7 +95,7 @@ def _acts(
 ) -> list[RenderableType]:
     rollout = registry.rollout
     found: list[RenderableType] = [
-        Padding(Text(f"✗ no safe order: {safe(one.reason)}"), _INDENT) for one in rollout.blocks
+        Padding(Text(f"✗ {safe(each)}"), _INDENT) for each in block_lines(rollout, said)
     ]
     acts = list(lines(rollout, registry.plan, merged_already=not report.base, said=said))
     width = len(str(len(acts)))

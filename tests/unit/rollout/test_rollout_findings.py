@@ -66,10 +66,6 @@ def test_who_is_refused_for_good_is_reported_once(repo: GitRepository) -> None:
             f"Once v2 of {TOPIC} is registered, billing cannot reconnect: it reads int, v2 writes "
             "long (a)"
         ),
-        (
-            f"after all upgrades billing cannot read what checkout writes to {TOPIC}: it reads "
-            "int, checkout writes long (a)"
-        ),
     ]
 
 
@@ -154,7 +150,7 @@ def test_the_definition_of_a_client_alone_is_a_change_of_the_client(repo: GitRep
     }
     repo.commit(reader)
     repo.write({"clients/own.avsc": avro(a="int", z="string")})
-    assert {("CLIENT-R002", "billing"), ("CLIENT-R004", "billing")} <= set(findings(repo))
+    assert findings(repo) == [("CLIENT-R002", "billing")]
 
     loose = FILES[f"{FOLDER}/namespace.yaml"].replace("BACKWARD", "ALWAYS_COMPATIBLE")
     repo.git("checkout", "--quiet", ".")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.reports.markdown.document import Section, fit
+from gitops.reports.markdown.document import Section, fit, paragraphs
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,8 @@ def test_why_a_schema_is_refused_is_whole_before_what_matters_less() -> None:
 
     assert refused in text
     assert "more findings, left out" in text
+
+
+def test_one_blank_line_is_between_two_parts() -> None:
+    assert paragraphs(("a\n\n", "", "b\n", "c\n\n")) == "a\n\nb\n\nc\n\n"
+    assert paragraphs(("",)) == ""

@@ -16,6 +16,7 @@ from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     ChangeKind,
+    CreateNamespace,
     DeleteSchema,
     Plan,
     RefusedSchema,
@@ -336,4 +337,26 @@ def test_the_steps_for_a_schema_that_pulsar_would_refuse_stand_in_order() -> Non
         "2. schemaCompatibilityStrategy FULL → ALWAYS_COMPATIBLE for this schema only",
         "3. register v4",
         "4. schemaCompatibilityStrategy ALWAYS_COMPATIBLE → FULL set back",
+    ]
+
+
+def test_namespaces_with_the_same_policies_share_one_list_of_them() -> None:
+    strategy = PolicyChange(key="schemaCompatibilityStrategy", before=None, after=Strategy.FULL)
+    other = replace(strategy, after=Strategy.BACKWARD)
+    names = [NamespaceName("shop", name) for name in "abcd"]
+    made = [CreateNamespace(namespace=name) for name in names]
+    given = zip(names, (strategy, strategy, strategy, other), strict=True)
+    actions = (*made, *(SetPolicy(subject=name, change=change) for name, change in given))
+
+    text = _text(replace(EVERYTHING, actions=actions, notices=(), findings=()), 100)
+
+    assert [" ".join(line.split()) for line in text.splitlines()][4:12] == [
+        "+ 3 namespaces",
+        "schemaCompatibilityStrategy – → FULL set",
+        "+ shop/a namespace",
+        "+ shop/b namespace",
+        "+ shop/c namespace",
+        "",
+        "+ shop/d namespace",
+        "schemaCompatibilityStrategy – → BACKWARD set",
     ]
