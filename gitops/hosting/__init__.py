@@ -1,1 +1,1 @@
-"""GitHub and GitLab: comments, issues, and what the run of a pipeline knows."""
+"""GitHub and GitLab: comments, issues, and the environment of a pipeline's run."""

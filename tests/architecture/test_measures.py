@@ -82,6 +82,7 @@ def test_no_file_but_the_table_names_a_report_format() -> None:
     named = {_name(path) for path in _MODULES if words.search(path.read_text("utf-8"))}
     other_words = {
         "gitops.cli.app",  # the command `github`
+        "gitops.cli.commands.github",  # the extra `github`
         "gitops.registries.pulsar.error_responses",  # error pages in HTML
         "gitops.reports.sarif",  # SARIF's own member `markdown`
     }

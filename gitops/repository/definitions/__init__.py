@@ -1,1 +1,1 @@
-"""From what a manifest says of a schema to the text and properties that a registry takes."""
+"""From a schema in a manifest to the text and properties that a registry accepts."""

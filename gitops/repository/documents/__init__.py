@@ -1,1 +1,1 @@
-"""The kinds of manifest as pydantic models, and what pydantic says in the product's own words."""
+"""The kinds of manifest as pydantic models, and pydantic's errors in the product's own words."""

@@ -186,7 +186,7 @@ def _not_there(topic: TopicState) -> RegistryState:
         (
             _state(_BREAKING, topic=TopicName(ORDERS, "created", "non-persistent")),
             _state(_OLD, topic=TopicName(ORDERS, "created", "non-persistent")),
-            "has no effect on a non-persistent topic",
+            "a non-persistent topic cannot have its own strategy",
             "namespace",
         ),
     ],

@@ -86,7 +86,7 @@ def test_an_edit_that_another_topic_of_the_file_refuses_is_none() -> None:
     assert {one.subject[-1] for one in missing} >= {"a"}
     assert not any(one.patch for one in missing)
     assert any(
-        one.hint.startswith("consumers on v0 cannot read null: keep the type with a default")
+        one.hint.startswith("consumers on v0 cannot read null: keep the type with its own default")
         for one in missing
     )
 

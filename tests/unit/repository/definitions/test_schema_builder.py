@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from gitops.model.errors import extra_hint
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.state import Repository
@@ -148,7 +149,7 @@ def test_without_protoc_the_finding_says_how_to_get_it(monkeypatch: pytest.Monke
     loaded = _load({"o.proto": _ORDER, "line.proto": _LINE})
 
     assert [(each.rule, each.hint) for each in loaded.findings] == [
-        ("REPO-R020", "install pulsar-schema-gitops with its extra 'protobuf'")
+        ("REPO-R020", extra_hint("protobuf"))
     ]
 
 

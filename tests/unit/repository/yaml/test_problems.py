@@ -21,7 +21,7 @@ def _problem(text: str) -> YamlProblem:
     [
         (_CONFLICT, "a conflict that git could not merge", "<<<<<<<", "remove the lines"),
         ("a:\n\tb: 1\n", "a tab in the indentation", "\tb", "with spaces"),
-        ("a:\n  -\tb: 1\n    c: 2\n", "a tab where only spaces may stand", "\tb", "a space"),
+        ("a:\n  -\tb: 1\n    c: 2\n", "a tab where only spaces may be", "\tb", "a space"),
         ("a: {b: ${NAME}}\n", "${NAME} inside {…} needs quotes", "${NAME}", 'write "${NAME}"'),
         ("a: {b: 1, c: ${A}, d: ${B}}\n", "${A} inside", "${A}", 'write "${A}"'),
         ("a: @b\n", "a text may not begin with @", "@b", "quote it"),
