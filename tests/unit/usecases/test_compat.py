@@ -181,7 +181,7 @@ _OF_INT = json.dumps(record(field("a", "int")))
         ("", "there is nothing", "write a definition", (1, 1)),
         (_OF_INT[:-2], "ends too early", "close every {", (1, len(_OF_INT) - 1)),
         (_OF_INT.replace("]", ",\n]"), "a comma before ]", "remove the comma", None),
-        (_OF_INT.replace('"int"', '"shop.Money"'), "not a defined type", "this file alone", None),
+        (_OF_INT.replace('"int"', '"shop.Money"'), "not a defined type", "each file alone", None),
         ('[\n\n {"a": NaN}]', "NaN is not JSON", "no such number", (3, 8)),
         ('[\n"1", ' + "9" * 1001 + "]", "more than 1000 digits", "no longer one", (2, 6)),
     ],

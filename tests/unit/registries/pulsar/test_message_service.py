@@ -122,7 +122,7 @@ def test_a_given_service_url_comes_first(
 
 def test_a_broker_without_such_a_port_is_told(httpserver: HTTPServer) -> None:
     answers(httpserver, LOOKUP, {"brokerUrl": "", "brokerUrlTls": "pulsar+ssl://b:6651"})
-    with pytest.raises(OutsideError, match="does not tell of a port without TLS") as told:
+    with pytest.raises(OutsideError, match="does not show a port without TLS") as told:
         messages(httpserver).service(TOPIC)
     assert "--service-url" in told.value.hint
 

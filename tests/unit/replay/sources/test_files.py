@@ -131,7 +131,7 @@ def test_what_is_no_file_is_not_opened(root: Path) -> None:
 def test_no_password_stands_in_an_address(root: Path, scheme: str) -> None:
     named = sample(f"{scheme}://user:secret@bucket/orders.avro")
     assert named.shown_path == f"{scheme}://bucket/orders.avro"
-    with pytest.raises(UnreadableError, match="may hold no password"):
+    with pytest.raises(UnreadableError, match="may contain no password"):
         find_files(named, root)
 
 
