@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import os
 import secrets
 import struct
 from collections import Counter
@@ -24,12 +25,13 @@ from gitops.replay.kernel.schema_types import kernel_for
 from gitops.repository.writing.proto_files import proto_sources
 from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.schema import Field, Message
+from tests.support.command_line import captured
 from tests.support.java_program import JavaProgram
 from tests.support.proto_rows import broken
 from tests.support.proto_wire import ProtoWire
 from tests.support.protoc_java import make_java
 from tests.support.protos import native
-from tests.support.pulsar_class_path import BrokerUnavailableError
+from tests.support.pulsar_class_path import BrokerUnavailableError, class_path
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
 
@@ -82,8 +84,9 @@ Answer = dict[str, Any] | None
 class Shapes:
     """The messages of the `.proto` files beside this one."""
 
-    def __init__(self, program: JavaProgram) -> None:
+    def __init__(self, program: JavaProgram, classes: Path) -> None:
         self._program = program
+        self.classes = classes
         lines = [json.loads(line) for line in program.run("schema")]
         kind = SchemaType.PROTOBUF_NATIVE
         self.infos = {one["name"]: SchemaInfo(type=kind, schema=one["schema"]) for one in lines}
@@ -103,7 +106,7 @@ def shapes(tmp_path_factory: pytest.TempPathFactory) -> Shapes:
         protos = sorted(HERE.glob("*.proto"))
         made = make_java(protos, tmp_path_factory.mktemp("made"))
         source, classes = HERE / "ProtobufScenario.java", tmp_path_factory.mktemp("classes")
-        return Shapes(JavaProgram(source, classes, *made))
+        return Shapes(JavaProgram(source, classes, *made), classes)
     except BrokerUnavailableError as error:
         pytest.skip(str(error))
 
@@ -112,6 +115,19 @@ def test_a_proto_file_is_compiled_into_what_the_client_sends(shapes: Shapes) -> 
     protos = {proto.name: proto.read_bytes() for proto in HERE.glob("*.proto")}
     for name, info in shapes.infos.items():
         assert native(protos, f"{name.lower()}.proto", f"shapes.{name}") == info
+
+
+def test_a_class_on_a_class_path_has_the_schema_that_its_client_sends(shapes: Shapes) -> None:
+    """`schemas extract --java --type PROTOBUF_NATIVE`: a class with an import, and one without."""
+    for name in ("Two", "Three"):
+        ran = captured(
+            "schemas", "extract", "--java", f"shapes.{name}", "--type", "PROTOBUF_NATIVE",
+            "--classpath", f"{shapes.classes}{os.pathsep}{class_path()}", "--format", "json",
+        )  # fmt: skip
+        assert ran.code == 0, ran.err
+        found = json.loads(ran.out)
+        assert found["type"] == "PROTOBUF_NATIVE"
+        assert found["schema"] == shapes.infos[name].schema
 
 
 def test_what_the_client_sends_is_written_as_proto_files_that_compile_to_it(shapes: Shapes) -> None:

@@ -105,6 +105,24 @@ def test_connect_accepts_a_class(folder: Path, capsys: pytest.CaptureFixture[str
     assert "v0 is registered" in capsys.readouterr().out
 
 
+def test_a_snapshot_answers_without_the_registry(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was registered when it was recorded, and nothing that came later."""
+    repo = folder / "schemas"
+    assert run(["apply", "--repo", str(repo), "--auto-approve"]) == 0
+    assert run(["snapshot", "--repo", str(repo)]) == 0
+    (database,) = repo.rglob("*.db")
+    database.unlink()
+    capsys.readouterr()
+    for name, code in (("Same", 0), ("New", 3), ("Refused", 1)):
+        assert check(folder, name, str(repo), "--snapshot", "--format", "json") == code
+        found = json.loads(capsys.readouterr().out)
+        assert found["registered"] is (name == "Same")
+        assert found["version"] == {"Same": 0, "New": 1, "Refused": None}[name]
+    assert not list(repo.rglob("*.db"))
+
+
 def test_out_has_the_definition_and_nothing_else(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
