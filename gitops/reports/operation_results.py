@@ -15,7 +15,8 @@ from gitops.model.errors import GitopsError
 from gitops.model.journal import JournalRun
 from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
-from gitops.reports.results import ReviewResult, files_report
+from gitops.reports.plan_reports import files_report
+from gitops.reports.results import ReviewResult
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption

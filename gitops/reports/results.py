@@ -6,22 +6,21 @@
 from __future__ import annotations
 
 import datetime
-import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
+from gitops.model.check import CheckReport
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
-from gitops.model.rollout import Rollout
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.ports import Registry
+from gitops.reports.plan_reports import files_report, plans_report
 
 if TYPE_CHECKING:
     from gitops.messaging.publish_capture import CaptureSource
@@ -309,47 +308,3 @@ class MatchResult:
     matched: ClassMatch
     registry: Registry
     excerpt: Excerpt
-
-
-def files_report(findings: Sequence[Finding], command: str) -> CheckReport:
-    """Findings about files as a report of no change and no registry."""
-    return CheckReport(
-        base="",
-        head="",
-        reference="",
-        files="",
-        touched=Impact(),
-        findings=tuple(findings),
-        command=command,
-    )
-
-
-def plans_report(
-    plans: Sequence[Plan],
-    failures: Mapping[str, str] | None = None,
-    options: Sequence[str] = (),
-) -> CheckReport:
-    """Plans as a report of no change: all that they contain is to be done."""
-    names = [plan.registry for plan in plans] + list(failures or {})
-    prune = ["--prune"] if any(plan.prune for plan in plans) else []
-    named = [word for name in names for word in ("--registry", name)]
-    return CheckReport(
-        base="",
-        head="",
-        reference="",
-        files=plans[0].files if plans else "",
-        touched=Impact(),
-        registries=tuple(
-            RegistryCheck(plan=plan, history=History(source=HistorySource.REGISTRY))
-            for plan in plans
-        ),
-        failures=failures or {},
-        command=shlex.join(["pulsar-gitops", "plan", *options, *named, *prune]),
-    )
-
-
-def rollout_report(plan: Plan, rollout: Rollout) -> CheckReport:
-    """The steps towards the files as a report of no change."""
-    report = plans_report([plan])
-    (one,) = report.registries
-    return replace(report, registries=(replace(one, rollout=rollout),))

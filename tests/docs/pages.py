@@ -40,6 +40,10 @@ _UNSTABLE: Final = (
     (re.compile(r"\([0-9a-f]{7} "), "(0000000 "),
     (re.compile(r"\b[0-9a-f]{7}(\.\.| with the files)"), r"0000000\1"),
     (re.compile(r"\b(git|way to) [0-9a-f]{7}\b"), r"\1 0000000"),
+    (
+        re.compile(r"snapshot of \d{4}-\d\d-\d\d \([0-9a-f]{7}\)"),
+        "snapshot of 1970-01-01 (0000000)",
+    ),
     (re.compile(r"\d+\.\d s\b"), "0.0 s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "1970-01-01 00:00:00 UTC"),
 )

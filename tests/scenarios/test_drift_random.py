@@ -115,7 +115,7 @@ def test_random_drift_is_adopted(seed: int, tmp_path: Path, command: Command) ->
     left = {one["subject"] for one in adoption["refused"]}
     assert code == (3 if left else 0), text
     for one in adoption["refused"]:
-        assert any(reason in one["what"] for reason in _REASONS), one
+        assert any(reason in one["message"] for reason in _REASONS), one
     # A shared file that nothing uses any more stays, with a warning.
     found = json.loads(command("validate", "--format", "json", *root)[1])["findings"]
     assert {one["rule"] for one in found} <= {"REPO-R023"}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitops.repository.template import copy_template
+from tests.support.github_project import Project, github_project
 from tests.support.github_stand_in import TOKEN, GitHubStandIn, github_stand_in
 from tests.support.workflow_steps import Runner
 
@@ -32,3 +33,10 @@ def github() -> Iterator[GitHubStandIn]:
     """GitHub, with pull request #7."""
     with github_stand_in() as stand_in:
         yield stand_in
+
+
+@pytest.fixture
+def project(tmp_path: Path, github: GitHubStandIn) -> Iterator[Project]:
+    """The template with a cluster, applied; GitHub has no pull request yet."""
+    with github_project(tmp_path, github) as found:
+        yield found

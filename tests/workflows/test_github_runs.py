@@ -2,172 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-import pytest
-
-from gitops.journal.reader import read_journal
-from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serve_in_thread
-from tests.support.admin_rest import admin_request
-from tests.support.command_line import PROGRAM
-from tests.support.git_repos import GitRepository
-from tests.support.github_stand_in import REPOSITORY, GitHubStandIn
-from tests.support.workflow_runs import Actions, Event, Run
-
-SCHEMA = "namespaces/shop/payments/captured.avsc"
-RISK = {"name": "risk", "type": ["null", "string"], "default": None}
-BROKEN = {"name": "currency", "type": "string"}
-
-
-@dataclass(slots=True, kw_only=True)
-class Project:
-    """A schemas repository on GitHub, a cluster, and the clone of somebody who works on it."""
-
-    clone: GitRepository
-    actions: Actions
-    github: GitHubStandIn
-
-    def push_main(self) -> Event:
-        """What is on the clone's main is on GitHub's, with the event of that."""
-        self.clone.git("push", "--quiet", "origin", "main")
-        sha = self.clone.git("rev-parse", "main")
-        payload = {"after": sha, **_REPOSITORY}
-        return Event(name="push", payload=payload, ref="refs/heads/main", sha=sha)
-
-    def propose(self, number: int, field: dict[str, Any], *, is_foreign: bool = False) -> Event:
-        """A pull request that adds a field to a schema, or a further commit of it."""
-        branch = f"proposal-{number}"
-        self.clone.git("checkout", "--quiet", "-B", branch, "main")
-        self.clone.write({SCHEMA: _with_field(self.clone.root / SCHEMA, field)})
-        subprocess.run([PROGRAM, "fmt"], cwd=self.clone.root, check=True, capture_output=True)
-        self.clone.commit()
-        return self.pushed(number, is_foreign=is_foreign)
-
-    def pushed(self, number: int, *, is_foreign: bool = False) -> Event:
-        """The event of a pull request whose branch was pushed: GitHub merges it for the check."""
-        branch, head = f"proposal-{number}", self.clone.git("rev-parse", f"proposal-{number}")
-        self.clone.git("checkout", "--quiet", "--detach", "main")
-        self.clone.git("merge", "--quiet", "--no-ff", "--message=merge", branch)
-        merged, ref = self.clone.head, f"refs/pull/{number}/merge"
-        self.clone.git("push", "--quiet", "--force", "origin", f"{branch}:{branch}", f"HEAD:{ref}")
-        self.clone.git("checkout", "--quiet", "main")
-        self.github.heads[number] = head
-        names = self.clone.git("diff", "--name-only", f"main...{branch}").split()
-        self.github.files[number] = names
-        self.github.patches[number] = {
-            name: self.clone.git("diff", f"main...{branch}", "--", name).partition("\n@@")[2]
-            for name in names
-        }
-        self.github.patches[number] = {
-            name: f"@@{patch}" for name, patch in self.github.patches[number].items()
-        }
-        payload = {
-            "action": "synchronize",
-            "number": number,
-            "pull_request": {"number": number, "head": {"sha": head}},
-            **_REPOSITORY,
-        }
-        return Event(
-            name="pull_request", payload=payload, ref=ref, sha=merged, is_foreign=is_foreign
-        )
-
-    def check(self, number: int, event: Event) -> tuple[Run, Run]:
-        """The run of the check, and the one that comments."""
-        run = self.actions.start("check", event)
-        return run, self.comment(number, run)
-
-    def comment(self, number: int, run: Run) -> Run:
-        done = self.actions.completed(run, f"proposal-{number}", self.github.heads[number])
-        return self.actions.start("comment", done)
-
-    def program(self, *words: str) -> str:
-        """Run the program in the clone."""
-        done = subprocess.run(
-            [PROGRAM, *words], cwd=self.clone.root, check=True, capture_output=True, text=True
-        )
-        return done.stdout
-
-    def plant(self, field: dict[str, Any]) -> None:
-        """Register a version outside git, with one more field than the latest has."""
-        topic = "shop/payments/captured"
-        content = json.loads(
-            json.loads(self.program("schemas", "get", topic, "--format", "json"))["schema"]
-        )
-        content["fields"].append(field)
-        by_hand = self.clone.root.parent / "by-hand.avsc"
-        by_hand.write_text(json.dumps(content), "utf-8")
-        self.program("schemas", "upload", topic, str(by_hand), "--type", "AVRO")
-
-    def night(self) -> Event:
-        """The schedule of a morning, with what main is then."""
-        main = self.push_main()
-        return Event(name="schedule", payload=_REPOSITORY, ref=main.ref, sha=main.sha)
-
-    def merge(self, number: int) -> Event:
-        self.clone.git("checkout", "--quiet", "main")
-        self.clone.git("merge", "--quiet", "--no-ff", "--message=merge", f"proposal-{number}")
-        return self.push_main()
-
-    def apply(self, event: Event) -> Run:
-        """Plan what main says, have it reviewed, and apply it."""
-        run = self.actions.start("apply", event)
-        assert run.jobs["plan"].result == "success", _printed(run)
-        assert run.jobs["apply"].result == "waiting"
-        self.actions.approve(run, "pulsar-apply")
-        return run
-
-    def body(self, number: int) -> str:
-        """The only comment of a pull request."""
-        (comment,) = self.github.comments[number]
-        return comment.body
-
-
-_REPOSITORY = {"repository": {"full_name": REPOSITORY, "default_branch": "main"}}
-
-
-def _with_field(schema: Path, field: dict[str, Any]) -> str:
-    content = json.loads(schema.read_text("utf-8"))
-    content["fields"].append(field)
-    return json.dumps(content, indent=2) + "\n"
-
-
-def _printed(run: Run) -> list[str]:
-    return [ran.printed for job in run.jobs.values() for ran in job.ran.values()]
-
-
-@pytest.fixture
-def project(tmp_path: Path, github: GitHubStandIn) -> Iterator[Project]:
-    """The template with a cluster, applied; GitHub has no pull request yet."""
-    origin, clone = tmp_path / "origin.git", GitRepository(tmp_path / "clone")
-    subprocess.run(["git", "init", "--quiet", "--bare", "-b", "main", origin], check=True)
-    subprocess.run([PROGRAM, "init", clone.root], check=True, capture_output=True)
-    clone.git("remote", "add", "origin", str(origin))
-    github.heads.clear()
-    with serve_in_thread(EmbeddedRegistry("served", tmp_path / "cluster.db")) as url:
-        clusters = json.loads(admin_request("GET", f"{url}/admin/v2/clusters"))
-        about = {"adminRoles": [], "allowedClusters": clusters}
-        admin_request("PUT", f"{url}/admin/v2/tenants/shop", about)
-        settings = (clone.root / "gitops.yaml").read_text("utf-8")
-        kind = f"kind: pulsar\n    url: {url}"
-        settings = settings.replace("kind: embedded\n    path: .gitops/registry.db", kind)
-        clone.commit({"gitops.yaml": settings})
-        variables = {"PULSAR_REGISTRY": "local", "PULSAR_REPLAY": "", "PULSAR_NEXT_BROKER": ""}
-        actions = Actions(
-            root=tmp_path / "runners", origin=origin, github=github, variables=variables
-        )
-        found = Project(clone=clone, actions=actions, github=github)
-        # gh writes pull requests: test_record.py runs that job.
-        run = found.apply(found.push_main())
-        assert run.jobs["apply"].result == "success", _printed(run)
-        (journal,) = run.artifacts["pulsar-gitops-journal-1"].iterdir()
-        assert read_journal(journal)[-1].is_whole
-        yield found
+from tests.support.github_project import (
+    BROKEN,
+    REPOSITORY_PAYLOAD,
+    RISK,
+    SCHEMA,
+    Project,
+    printed,
+)
+from tests.support.workflow_runs import Event
 
 
 def test_a_pull_request_gets_one_comment_that_follows_it(project: Project) -> None:
@@ -175,9 +18,9 @@ def test_a_pull_request_gets_one_comment_that_follows_it(project: Project) -> No
     first = project.body(7)
     mended, again = project.check(7, project.propose(7, RISK))
 
-    assert (check.conclusion, comment.conclusion) == ("failure", "success"), _printed(check)
+    assert (check.conclusion, comment.conclusion) == ("failure", "success"), printed(check)
     assert "✗ Do not merge: the schema change would be refused" in first
-    assert (mended.conclusion, again.conclusion) == ("success", "success"), _printed(mended)
+    assert (mended.conclusion, again.conclusion) == ("success", "success"), printed(mended)
     assert "✓ Can be merged" in project.body(7)
 
 
@@ -213,7 +56,7 @@ def test_a_check_of_a_fork_may_only_read_and_is_commented_on_all_the_same(
     project.actions.secrets = {"PULSAR_TOKEN": "s3cret"}
     check, comment = project.check(8, event)
 
-    assert (check.conclusion, comment.conclusion) == ("failure", "success"), _printed(comment)
+    assert (check.conclusion, comment.conclusion) == ("failure", "success"), printed(comment)
     assert "Do not merge" in project.body(8)
     (token,) = (one for one in project.github.tokens if f"_{check.number}_1_check" in one)
     assert project.github.tokens[token] == {"contents": "read"}
@@ -230,7 +73,7 @@ def test_what_a_fork_leaves_cannot_reach_another_pull_request(project: Project) 
     comment = project.comment(8, check)
 
     assert comment.conclusion == "failure"
-    assert "pull request #7 is at" in _printed(comment)[0]
+    assert "pull request #7 is at" in printed(comment)[0]
     assert project.body(7) == good
     assert 8 not in project.github.comments
 
@@ -239,7 +82,7 @@ def test_a_merge_queue_checks_each_group_against_what_it_is_merged_into(project:
     event = project.propose(7, BROKEN)
     base = project.clone.git("rev-parse", "main")
     group = {"base_sha": base, "head_sha": event.sha, "base_ref": "refs/heads/main"}
-    payload = {"action": "checks_requested", "merge_group": group, **_REPOSITORY}
+    payload = {"action": "checks_requested", "merge_group": group, **REPOSITORY_PAYLOAD}
     queued = Event(name="merge_group", payload=payload, ref="refs/heads/queue", sha=event.sha)
 
     run = project.actions.start("check", queued)
@@ -263,7 +106,7 @@ def test_of_two_pull_requests_on_one_topic_the_second_meets_what_the_first_left(
     check, _ = project.check(8, project.propose(8, other))
 
     assert all("v0&nbsp;→&nbsp;v1" in text for text in before)
-    assert check.conclusion == "success", _printed(check)
+    assert check.conclusion == "success", printed(check)
     assert "v1&nbsp;→&nbsp;v2" in project.body(8)
 
 
@@ -275,7 +118,7 @@ def test_a_plan_that_another_one_overtook_is_not_applied(project: Project) -> No
 
     project.actions.approve(late, "pulsar-apply")
 
-    assert done.jobs["apply"].result == "success", _printed(done)
+    assert done.jobs["apply"].result == "success", printed(done)
     assert late.jobs["apply"].result == "failure"
     assert "Stale plan" in late.jobs["apply"].ran["Apply"].printed
     assert late.jobs["record"].result == "skipped"
@@ -296,7 +139,7 @@ def test_a_night_finds_drift_and_the_next_one_that_it_is_gone(project: Project) 
 
     # gh writes pull requests: test_drift.py runs that job.
     results = {run.jobs["drift"].result for run in (quiet, *runs, gone)}
-    assert results == {"success"}, [_printed(run) for run in runs]
+    assert results == {"success"}, [printed(run) for run in runs]
     assert audit.conclusion == "success"
     assert (issue.title, issue.state) == ("Drift of local", "closed")
     assert len([each for each in project.github.issues if each.title.startswith("Drift")]) == 1
@@ -313,7 +156,7 @@ def test_a_job_that_lacks_a_permission_is_told_which(project: Project) -> None:
     _, comment = project.check(7, project.propose(7, RISK))
 
     assert comment.conclusion == "failure"
-    assert "the token lacks `issues: write` or `pull-requests: write`" in _printed(comment)[0]
+    assert "the token lacks `issues: write` or `pull-requests: write`" in printed(comment)[0]
 
 
 def test_a_report_that_a_push_overtook_is_not_written(project: Project) -> None:
@@ -326,7 +169,7 @@ def test_a_report_that_a_push_overtook_is_not_written(project: Project) -> None:
     comment = project.actions.start("comment", done)
 
     assert comment.conclusion == "failure"
-    assert f"the report is about commit {old}" in _printed(comment)[0]
+    assert f"the report is about commit {old}" in printed(comment)[0]
     assert project.body(7) == newest
 
 
@@ -347,7 +190,7 @@ def test_the_workflow_of_a_fork_cannot_write_and_is_not_relayed(project: Project
 
     assert "the token lacks `issues: write`" in check.jobs["check"].ran["Own"].printed
     assert check.artifacts
-    assert "changes .github/" in _printed(comment)[0]
+    assert "changes .github/" in printed(comment)[0]
     assert not project.github.writes
 
 
@@ -357,12 +200,12 @@ def test_nothing_runs_without_the_variable_and_nothing_is_applied_from_a_branch(
     project.propose(7, RISK)
     head = project.clone.git("rev-parse", "proposal-7")
     project.clone.git("push", "--quiet", "origin", "proposal-7")
-    payload = {"inputs": {}, "ref": "refs/heads/proposal-7", **_REPOSITORY}
+    payload = {"inputs": {}, "ref": "refs/heads/proposal-7", **REPOSITORY_PAYLOAD}
     asked = Event(name="workflow_dispatch", payload=payload, ref="refs/heads/proposal-7", sha=head)
     branch = project.actions.start("apply", asked)
     project.actions.variables = {}
     main = project.push_main()
-    night = Event(name="schedule", payload=_REPOSITORY, ref=main.ref, sha=main.sha)
+    night = Event(name="schedule", payload=REPOSITORY_PAYLOAD, ref=main.ref, sha=main.sha)
     runs = [project.actions.start("apply", main)]
     runs += [project.actions.start(name, night) for name in ("drift", "audit")]
 
@@ -375,7 +218,7 @@ def test_the_issue_of_a_drift_follows_it(project: Project) -> None:
     for field in (RISK, {**RISK, "name": "channel"}):
         project.plant(field)
         run = project.actions.start("drift", project.night())
-        assert run.jobs["drift"].result == "success", _printed(run)
+        assert run.jobs["drift"].result == "success", printed(run)
         (issue,) = project.github.issues
         said.append(issue.body)
 
@@ -391,7 +234,7 @@ def test_what_waits_for_an_apply_is_no_drift(project: Project) -> None:
     run = project.actions.start("drift", project.night())
 
     assert (run.jobs["drift"].result, project.github.issues) == ("success", [])
-    assert "changes that are not applied, which is no drift" in _printed(run)[0]
+    assert "changes that are not applied, which is no drift" in printed(run)[0]
 
 
 def test_a_fix_is_suggested_once_on_the_changed_line_and_goes_with_its_cause(
@@ -403,8 +246,8 @@ def test_a_fix_is_suggested_once_on_the_changed_line_and_goes_with_its_cause(
     (suggested,) = project.github.on_lines[8]
     project.check(8, project.propose(8, RISK, is_foreign=True))
 
-    assert comment.conclusion == "success", _printed(comment)
-    assert "suggested 1 edit" in "".join(_printed(comment))
+    assert comment.conclusion == "success", printed(comment)
+    assert "suggested 1 edit" in "".join(printed(comment))
     assert (suggested["path"], suggested["side"]) == (SCHEMA, "RIGHT")
     assert suggested["commit_id"]
     line = '    {"name": "currency", "type": ["null", "string"], "default": null}'
@@ -425,5 +268,5 @@ def test_what_a_fork_leaves_suggests_nothing_on_lines_that_it_does_not_change(
     )
     other = project.comment(8, check)
 
-    assert (elsewhere.conclusion, other.conclusion) == ("success", "success"), _printed(other)
+    assert (elsewhere.conclusion, other.conclusion) == ("success", "success"), printed(other)
     assert 8 not in project.github.on_lines

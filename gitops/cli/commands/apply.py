@@ -39,7 +39,7 @@ def apply(
         bool, typer.Option("--resume", help="Go on with an apply that ended before its plan did.")
     ] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Show what the journal tells, and change nothing.")
+        bool, typer.Option("--status", help="Show what the journal has, and change nothing.")
     ] = False,
     journal: Annotated[
         Path | None,

@@ -137,6 +137,7 @@ def _run_from_registry(
     """Print the steps from what the registry or its snapshot holds to what the files say."""
     from gitops.cli.answer import print_result
     from gitops.cli.plan_output import plan_request, print_blocking_findings
+    from gitops.reports.plan_reports import rollout_report
     from gitops.usecases.rollout import is_blocked, registry_rollout
 
     opened = open_repository(repo, display.output, release=release)
@@ -151,6 +152,6 @@ def _run_from_registry(
     ):
         request = plan_request(opened, registry, config)
         found = registry_rollout(request, opened.tree.paths(), progress)
-    report = results.rollout_report(found.plan, found.rollout)
+    report = rollout_report(found.plan, found.rollout)
     print_result(results.RolloutResult(report=report), display)
     return Exit.FINDINGS if is_blocked(found.rollout) else Exit.GOOD

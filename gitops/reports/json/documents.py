@@ -63,7 +63,7 @@ def plans_document(
         "apiVersion": API_VERSION,
         "kind": "Plans",
         "plans": [to_document(plan) for plan in plans],
-        "failures": [{"registry": name, **_error(error)} for name, error in failures],
+        "failures": [{"registry": name, **error_document(error)} for name, error in failures],
     }
 
 
@@ -100,11 +100,12 @@ def _result(result: Result, outcome: str = "done") -> dict[str, Any]:
         "action": action_document(result.action),
         "outcome": outcome,
         "version": result.version,
-        "error": _error(result.error) if result.error else None,
+        "error": error_document(result.error) if result.error else None,
     }
 
 
-def _error(error: GitopsError) -> dict[str, Any]:
+def error_document(error: GitopsError) -> dict[str, Any]:
+    """What happened, where, what to do, and the exit code that it would have been alone."""
     return {
         "message": error.what,
         "where": error.where,

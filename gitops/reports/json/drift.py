@@ -17,10 +17,10 @@ from gitops.model.drift import (
     VersionLoss,
     VersionOutsideGit,
 )
-from gitops.model.errors import GitopsError
 from gitops.model.policy import value_text
 from gitops.planning.plan_document import API_VERSION, change_document
-from gitops.reports.operation_results import DriftResult, RegistryDrift
+from gitops.reports.json.documents import error_document
+from gitops.reports.operation_results import DriftResult
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption
@@ -34,7 +34,11 @@ def drift_document(result: DriftResult) -> Document:
         "apiVersion": API_VERSION,
         "kind": "Drift",
         "registries": [_report(one.report) for one in result.registries if one.report],
-        "failures": [_failure(one) for one in result.registries if one.error],
+        "failures": [
+            {"registry": one.registry, **error_document(one.error)}
+            for one in result.registries
+            if one.error
+        ],
         "adoption": None if result.adoption is None else _adoption(result.adoption),
     }
 
@@ -50,18 +54,10 @@ def _adoption(adoption: Adoption) -> Document:
             for topic, why in sorted(adoption.kept_as_base64.items())
         ],
         "refused": [
-            {"subject": str(one), **_error(error)}
+            {"subject": str(one), "message": error.what, "where": error.where, "hint": error.hint}
             for one, error in sorted(adoption.refused.items(), key=lambda each: str(each[0]))
         ],
     }
-
-
-def _failure(one: RegistryDrift) -> Document:
-    return {"registry": one.registry, **(_error(one.error) if one.error else {})}
-
-
-def _error(error: GitopsError) -> Document:
-    return {"what": error.what, "where": error.where, "hint": error.hint}
 
 
 def _report(report: DriftReport) -> Document:

@@ -20,7 +20,8 @@ from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import summary
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.headline import headline, merge_text
-from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan, plans_report
+from gitops.reports.plan_reports import plans_report
+from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
 from gitops.reports.text.findings import count_line
 from gitops.reports.text.layout import Hanging, align_columns
 from gitops.reports.text.plain import safe

@@ -143,7 +143,13 @@ def test_a_registry_without_an_answer_does_not_hide_the_others() -> None:
     assert "### staging: drift is unknown\n\nno answer\n" in _rendered("markdown", result)
     document = json.loads(_rendered("json", result))
     assert document["failures"] == [
-        {"registry": "staging", "what": "no answer", "where": "", "hint": "look"}
+        {
+            "registry": "staging",
+            "message": "no answer",
+            "where": "",
+            "hint": "look",
+            "exitCode": 4,
+        }
     ]
     for name in ("text", "markdown"):
         assert "production: 9 topics" in _rendered(name, result)
