@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from gitops.model.errors import OutsideError
 from gitops.reports.json.drift import drift_document
-from gitops.reports.results import DriftResult, RegistryDrift
+from gitops.reports.operation_results import DriftResult, RegistryDrift
 from gitops.repository.writing.adoption import Adoption
 from tests.docs.pages import ROOT
 from tests.support.drifts import ADOPTION, EVERYTHING

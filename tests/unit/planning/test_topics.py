@@ -26,35 +26,11 @@ from tests.support.states import (
     pair,
     record,
 )
+from tests.support.topic_plans import locate, planned
 
 _OLD = avro(field("a"))
 _NEW = avro(field("a"), field("b", default=""))
 _BREAKING = avro(field("a"), field("b"), field("c", "int"))
-
-
-def _locate(pointer: str) -> Location:
-    """A place that says which pointer it stands for."""
-    return Location(file="created.avsc", line=1, column=1, pointer=pointer)
-
-
-def _planned(
-    desired: SchemaInfo,
-    known: SchemaHistory,
-    strategy: Strategy = Strategy.FULL,
-    content: tuple[Finding, ...] = (),
-) -> TopicOutcome:
-    return plan_topic(
-        TopicCase(
-            today=TODAY,
-            topic=CREATED,
-            desired=desired,
-            history=known,
-            strategy=strategy,
-            line=PULSAR_4_0,
-            locate=_locate,
-            content=content,
-        )
-    )
 
 
 @pytest.mark.parametrize(
@@ -73,7 +49,7 @@ def _planned(
     ids=["another layout", "BYTES", "STRING", "KEY_VALUE", "broken AVRO", "broken KEY_VALUE"],
 )
 def test_the_same_schema_is_unchanged(held: SchemaInfo, desired: SchemaInfo) -> None:
-    assert _planned(desired, history(held)) is None
+    assert planned(desired, history(held)) is None
 
 
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
@@ -113,7 +89,7 @@ _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 def test_what_pulsar_swallows_is_named(
     held: SchemaInfo, desired: SchemaInfo, places: list[tuple[str, str]]
 ) -> None:
-    outcome = _planned(desired, history(STRING, held, after=4))
+    outcome = planned(desired, history(STRING, held, after=4))
 
     assert isinstance(outcome, SchemaSwallowed)
     assert outcome.version == 5
@@ -122,7 +98,7 @@ def test_what_pulsar_swallows_is_named(
 
 
 def test_an_older_schema_has_no_effect() -> None:
-    outcome = _planned(_OLD, history(STRING, _OLD, _NEW, _BREAKING))
+    outcome = planned(_OLD, history(STRING, _OLD, _NEW, _BREAKING))
 
     assert isinstance(outcome, SchemaWithoutEffect)
     assert (outcome.equal_version, outcome.latest_version) == (1, 3)
@@ -130,21 +106,21 @@ def test_an_older_schema_has_no_effect() -> None:
 
 
 def test_the_oldest_equal_version_is_the_one_that_pulsar_answers() -> None:
-    outcome = _planned(_OLD, history(_OLD, _OLD, _NEW))
+    outcome = planned(_OLD, history(_OLD, _OLD, _NEW))
 
     assert isinstance(outcome, SchemaWithoutEffect)
     assert outcome.equal_version == 0
 
 
 def test_a_schema_before_a_deletion_does_not_count() -> None:
-    outcome = _planned(_OLD, SchemaHistory(next_version=2))
+    outcome = planned(_OLD, SchemaHistory(next_version=2))
 
     assert isinstance(outcome, RegisterSchema)
     assert outcome.version == 2
 
 
 def test_a_new_version_says_what_it_changes() -> None:
-    outcome = _planned(_NEW, history(_OLD, after=3))
+    outcome = planned(_NEW, history(_OLD, after=3))
 
     assert isinstance(outcome, RegisterSchema)
     assert (outcome.version, outcome.latest_version, outcome.strategy) == (4, 3, Strategy.FULL)
@@ -154,7 +130,7 @@ def test_a_new_version_says_what_it_changes() -> None:
 def test_a_refusal_has_every_reason_with_its_place() -> None:
     known = history(avro(field("a"), field("b")))
 
-    outcome = _planned(avro(field("a", "int"), field("b", "long")), known, Strategy.BACKWARD)
+    outcome = planned(avro(field("a", "int"), field("b", "long")), known, Strategy.BACKWARD)
 
     assert isinstance(outcome, RefusedSchema)
     assert (outcome.latest_version, outcome.strategy) == (0, Strategy.BACKWARD)
@@ -172,7 +148,7 @@ def test_a_refusal_has_every_reason_with_its_place() -> None:
 def test_a_place_is_in_the_new_schema_whichever_side_reads() -> None:
     known = history(avro(field("a"), field("gone")))
 
-    outcome = _planned(_OLD, known, Strategy.FORWARD)
+    outcome = planned(_OLD, known, Strategy.FORWARD)
 
     assert isinstance(outcome, RefusedSchema)
     (found,) = outcome.findings
@@ -189,7 +165,7 @@ def _place(found: Finding) -> tuple[str, str]:
 
 @pytest.mark.rule("PLAN-R001")
 def test_a_refusal_without_a_part_to_blame_stands_at_the_definition() -> None:
-    outcome = _planned(INT64, history(STRING))
+    outcome = planned(INT64, history(STRING))
 
     assert isinstance(outcome, RefusedSchema)
     assert [_place(found) for found in outcome.findings] == [("PLAN-R001", "")]
@@ -197,7 +173,7 @@ def test_a_refusal_without_a_part_to_blame_stands_at_the_definition() -> None:
 
 
 def test_a_schema_that_is_invalid_for_its_type_is_refused_even_as_the_first() -> None:
-    outcome = _planned(info("text", SchemaType.INT64), SchemaHistory())
+    outcome = planned(info("text", SchemaType.INT64), SchemaHistory())
 
     assert isinstance(outcome, RefusedSchema)
     assert outcome.latest_version is None
@@ -209,7 +185,7 @@ def test_a_schema_that_is_invalid_for_its_type_is_refused_even_as_the_first() ->
 def test_a_history_that_cannot_be_read_refuses_a_change() -> None:
     broken = info("no pair", SchemaType.KEY_VALUE)
 
-    outcome = _planned(pair("", "", "STRING", "STRING"), history(broken))
+    outcome = planned(pair("", "", "STRING", "STRING"), history(broken))
 
     assert isinstance(outcome, RefusedSchema)
     assert [found.rule for found in outcome.findings] == ["PLAN-R002"]
@@ -218,7 +194,7 @@ def test_a_history_that_cannot_be_read_refuses_a_change() -> None:
 def test_a_poisoned_history_names_the_version_that_poisons_it() -> None:
     bad = avro(field("a", "int", default="text"))
 
-    outcome = _planned(_NEW, history(bad))
+    outcome = planned(_NEW, history(bad))
 
     assert isinstance(outcome, RefusedSchema)
     assert "v0 of this topic is not a valid schema" in outcome.findings[0].message
@@ -230,43 +206,43 @@ def test_a_definition_that_says_why_it_is_refused_says_it_alone() -> None:
     why = refusal.message.rpartition("schema: ")[2]
     assert (refusal.rule, "'a-b' is not a name" in why) == ("PLAN-R001", True)
 
-    said = make_finding("AVRO-P001", why, location=_locate("/name"))
+    said = make_finding("AVRO-P001", why, location=locate("/name"))
     assert _refused_with(bad, said) == (said,)
-    worded = make_finding("AVRO-P001", "in other words", location=_locate("/name"))
+    worded = make_finding("AVRO-P001", "in other words", location=locate("/name"))
     assert _refused_with(bad, worded) == (worded,)
-    other = make_finding("REPO-R022", "something else", location=_locate("/name"))
+    other = make_finding("REPO-R022", "something else", location=locate("/name"))
     assert _refused_with(bad, other) == (refusal, other)
     lenient = replace(said, severity=Severity.WARNING)
     assert _refused_with(bad, lenient) == (refusal, lenient)
 
 
 def _refused_with(bad: SchemaInfo, *content: Finding) -> tuple[Finding, ...]:
-    outcome = _planned(bad, SchemaHistory(), content=content)
+    outcome = planned(bad, SchemaHistory(), content=content)
     assert isinstance(outcome, RefusedSchema)
     return outcome.findings
 
 
-_AT_B = make_finding("AVRO-P002", "invalid default", location=_locate("/fields/1/name"))
-_WARNING = make_finding("REPO-R023", "a warning", location=_locate("/doc"))
+_AT_B = make_finding("AVRO-P002", "invalid default", location=locate("/fields/1/name"))
+_WARNING = make_finding("REPO-R023", "a warning", location=locate("/doc"))
 
 
 def test_content_errors_hold_back_a_change_that_the_broker_would_take() -> None:
-    outcome = _planned(_NEW, history(_OLD), content=(_AT_B,))
+    outcome = planned(_NEW, history(_OLD), content=(_AT_B,))
 
     assert isinstance(outcome, RefusedSchema)
     assert outcome.findings == (_AT_B,)
 
 
 def test_content_warnings_hold_back_nothing() -> None:
-    assert isinstance(_planned(_NEW, history(_OLD), content=(_WARNING,)), RegisterSchema)
+    assert isinstance(planned(_NEW, history(_OLD), content=(_WARNING,)), RegisterSchema)
 
 
 def test_content_errors_do_not_hold_back_what_is_there() -> None:
-    assert _planned(_OLD, history(_OLD), content=(_AT_B,)) is None
+    assert planned(_OLD, history(_OLD), content=(_AT_B,)) is None
 
 
 def test_one_place_is_blamed_once() -> None:
-    outcome = _planned(_BREAKING, history(_OLD), Strategy.BACKWARD, (_AT_B, _WARNING))
+    outcome = planned(_BREAKING, history(_OLD), Strategy.BACKWARD, (_AT_B, _WARNING))
 
     assert isinstance(outcome, RefusedSchema)
     assert [_place(found) for found in outcome.findings] == [
@@ -289,7 +265,7 @@ def _graded(rules: dict[str, Severity]) -> TopicOutcome:
             history=history(_MORE),
             strategy=Strategy.FULL,
             line=PULSAR_4_0,
-            locate=_locate,
+            locate=locate,
             rules=rules,
         )
     )
@@ -301,7 +277,7 @@ def test_what_pulsar_takes_and_readers_would_not_is_said_and_goes_on() -> None:
     assert isinstance(outcome, RegisterSchema)
     (found,) = outcome.findings
     assert (found.rule, found.severity) == ("AVRO-W001", Severity.WARNING)
-    assert found.location == _locate("/fields/1/type/symbols")
+    assert found.location == locate("/fields/1/type/symbols")
     assert found.compared == Location(file="v0", pointer="/fields/1/type/symbols/1")
 
 
@@ -321,16 +297,16 @@ def test_a_rule_that_is_off_says_nothing() -> None:
 
 
 def test_what_pulsar_refuses_is_not_called_held_back() -> None:
-    outcome = _planned(_BREAKING, history(_OLD))
+    outcome = planned(_BREAKING, history(_OLD))
 
     assert isinstance(outcome, RefusedSchema)
     assert not outcome.accepted
 
 
 def test_our_own_error_holds_back_what_pulsar_would_take() -> None:
-    poison = make_finding("JSON-P001", "the old form", location=_locate(""))
+    poison = make_finding("JSON-P001", "the old form", location=locate(""))
 
-    outcome = _planned(_OLD, history(), content=(poison,))
+    outcome = planned(_OLD, history(), content=(poison,))
 
     assert isinstance(outcome, RefusedSchema)
     assert outcome.accepted
@@ -341,7 +317,7 @@ def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> No
     old = pair(record(), record())
     new = replace(old, properties={**old.properties, "kv.encoding.type": "SEPARATED"})
 
-    outcome = _planned(new, history(old))
+    outcome = planned(new, history(old))
 
     assert isinstance(outcome, SchemaSwallowed)
     assert [found.rule for found in outcome.findings] == ["KV-W001"]
@@ -355,7 +331,7 @@ def _with_enum(*symbols: str, **more: str) -> SchemaInfo:
 def test_messages_of_older_versions_are_there_to_be_read() -> None:
     held = history(_with_enum("A", "B"), avro())
 
-    outcome = _planned(_with_enum("A"), held, Strategy.BACKWARD)
+    outcome = planned(_with_enum("A"), held, Strategy.BACKWARD)
 
     assert isinstance(outcome, RegisterSchema)
     (found,) = outcome.findings
@@ -369,43 +345,7 @@ def test_what_is_swallowed_is_compared_with_the_latest_alone() -> None:
     held = history(_with_enum("A", "B"), avro(), _with_enum("A"))
     desired = _with_enum("A", doc="new")
 
-    outcome = _planned(desired, held, Strategy.BACKWARD)
+    outcome = planned(desired, held, Strategy.BACKWARD)
 
     assert isinstance(outcome, SchemaSwallowed)
     assert outcome.findings == ()
-
-
-def test_a_rename_that_neither_side_reads_is_one_cause() -> None:
-    outcome = _planned(avro(field("a"), field("nn")), history(avro(field("a"), field("n"))))
-
-    assert isinstance(outcome, RefusedSchema)
-    (found,) = outcome.findings
-    assert (found.rule, found.location) == ("AVRO-R002", _locate("/fields/1/name"))
-    assert found.message == (
-        "v0 and the new schema cannot read each other's messages at 'nn': 'n' is gone and 'nn' of "
-        "the same type is new, and neither has a default"
-    )
-    assert found.hint.startswith("if it is a rename, keep 'n' beside 'nn' for a while")
-    assert found.compared == Location(file="v0", pointer="/fields/1/name")
-    assert [one.message.partition(" at ")[0] for one in found.members] == [
-        "the new schema cannot read messages of v0",
-        "v0 cannot read messages of the new schema",
-    ]
-
-
-def test_a_rename_that_the_new_schema_alone_cannot_read_is_one_finding() -> None:
-    old, new = avro(field("n")), avro(field("nn"))
-    outcome = _planned(new, history(old), Strategy.BACKWARD)
-
-    assert isinstance(outcome, RefusedSchema)
-    (found,) = outcome.findings
-    assert found.message.startswith("the new schema cannot read messages of v0 at 'nn'")
-    assert found.hint.startswith('if it is a rename, add "aliases": ["n"] to \'nn\'; else give')
-
-
-def test_a_rename_of_a_field_with_a_default_still_warns() -> None:
-    old, new = avro(field("a"), field("n", default="")), avro(field("a"), field("nn", default=""))
-    outcome = _planned(new, history(old))
-
-    assert isinstance(outcome, RegisterSchema)
-    assert [one.rule for one in outcome.findings] == ["AVRO-W006"]
