@@ -207,8 +207,8 @@ def test_both_halves_in_a_manifest_are_fixed() -> None:
     half = "{type: AVRO, definition: {type: record, name: %s, fields: [{name: a, type: %s}]}}"
     schema = f"schema:\n  type: KEY_VALUE\n  key: {half}\n  value: {half}\n"
     text = _HEAD + schema % ("K", "int", "V", "long")
-    halves = [record(field("a"), name=name) for name in "KV"]
-    situation = Situation(files={_FILE: text}, versions={"t": (pair(*halves),)})
+    old = pair(record(field("a"), name="K"), record(field("a"), name="V"))
+    situation = Situation(files={_FILE: text}, versions={"t": (old,)})
 
     assert situation.fixed().edited == {
         _FILE: (_HEAD + schema % ("K", "string", "V", "string")).encode()

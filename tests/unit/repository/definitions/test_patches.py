@@ -105,7 +105,8 @@ def test_thousands_of_changed_fields_are_answered(tmp_path: Path) -> None:
 
 def test_edits_of_one_line_are_one_patch(tmp_path: Path) -> None:
     files = [tmp_path / "old.avsc", tmp_path / "new.avsc"]
-    old = record(field("a", "int"), field("b", "int"))
+    fields = [field("a", "int"), field("b", "int")]
+    old = record(*fields)
     new = record(field("a"), field("c"), field("b"))
     for file, one in zip(files, (old, new), strict=True):
         file.write_text(f"{json.dumps(one)}\n")
@@ -120,8 +121,8 @@ def test_edits_of_one_line_are_one_patch(tmp_path: Path) -> None:
     assert b.hint == f"keep int, or add a new field of type string {place}"
     assert (bool(first.patch), c.patch, b.patch) == (True, "", "")
     fixed = json.loads(patched(files[1].read_text(), first.patch))
-    fields = {"name": "c", "type": ["null", "string"], "default": None}
-    assert fixed["fields"] == [old["fields"][0], fields, old["fields"][1]]
+    nullable = {"name": "c", "type": ["null", "string"], "default": None}
+    assert fixed["fields"] == [fields[0], nullable, fields[1]]
     assert [one.is_mended_elsewhere for one in (first, c, b)] == [False, True, True]
 
 
