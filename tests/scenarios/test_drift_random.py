@@ -15,7 +15,8 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registries.embedded.registry import EmbeddedRegistry, open_registry
+from gitops.ports import Registry
+from gitops.registries.embedded.registry import open_registry
 from gitops.registries.embedded.settings import EmbeddedConfig
 from tests.scenarios.registries import Command
 from tests.scenarios.repositories import empty_for
@@ -70,7 +71,7 @@ def _schema(random: Random) -> SchemaInfo:
     return info(node, SchemaType[random.choice(_TYPES)], properties)
 
 
-def _plant(registry: EmbeddedRegistry, random: Random) -> None:
+def _plant(registry: Registry, random: Random) -> None:
     """One change that git does not know."""
     topic = TopicName(_SPACE, f"t{random.randrange(8)}")
     key = "schemaCompatibilityStrategy"

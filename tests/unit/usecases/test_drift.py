@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +29,7 @@ from tests.support.trees import SETTINGS
 _FOLDER = f"namespaces/{ORDERS}"
 _MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n"
 _NAMESPACE = f"apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {ORDERS}\n"
-_FILES = {
+_FILES: dict[str, str | bytes | None] = {
     "gitops.yaml": SETTINGS,
     f"{_FOLDER}/namespace.yaml": _NAMESPACE,
     f"{_FOLDER}/created.yaml": _MANIFEST,
@@ -57,7 +59,7 @@ def _drift(repo: GitRepository, registry: Registry) -> FoundDrift:
 
 def _snapshot(*versions: str) -> dict[str, str]:
     head = {"apiVersion": "pulsar-gitops/v1"}
-    entries = [
+    entries: list[dict[str, Any]] = [
         {"version": n, "type": one, "timestamp": None, "schema": "", "properties": {}}
         for n, one in enumerate(versions)
     ]
@@ -112,17 +114,10 @@ def test_a_registry_that_does_not_answer_is_an_error(repo: GitRepository) -> Non
         _drift(repo, FakeRegistry(state(), unread=[ORDERS]))
 
 
-def test_outside_of_git_commits_are_unknown(tmp_path: Path) -> None:
-    root = tmp_path / "plain"
-    for path, data in _FILES.items():
-        file = root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data if isinstance(data, bytes) else data.encode())
-    tree = FolderTree(root)
-    registry = FakeRegistry(state(topic_state(CREATED, STRING)))
-    request = _request(root, registry)
+def test_outside_of_git_commits_are_unknown(repo: GitRepository) -> None:
+    shutil.rmtree(repo.root / ".git")
 
-    (limit,) = drift(request, root, tree).report.limits
+    (limit,) = _drift(repo, FakeRegistry(state(topic_state(CREATED, STRING)))).report.limits
 
     assert limit.startswith("Topics that only earlier files named are unknown: ")
 

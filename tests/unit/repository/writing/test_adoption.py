@@ -174,7 +174,7 @@ def test_policies_of_a_topic_and_its_version_are_one_change() -> None:
     held = replace(_held(_T, field("x", "int")), policies=policies)
     own = "policies: {schemaCompatibilityStrategy: FULL} # why\n"
     files = {**_files(), f"{_FOLDER}/t.yaml": _manifest("t", own)}
-    drifts = [_versions(_T), _policy(_T, Strategy.BACKWARD)]
+    drifts: list[Drift] = [_versions(_T), _policy(_T, Strategy.BACKWARD)]
 
     found = _adopt(drifts, state(held), files)
     stuck = _adopt(drifts, state(held), files, dirty=[f"{_FOLDER}/t.yaml"])
@@ -252,7 +252,7 @@ def test_what_is_unmanaged_gets_manifests() -> None:
     topic, late = TopicName(other, "n"), TopicName(_SPACE, "late")
     observed = state(topic_state(topic, STRING), _held(late))
     namespaces = {**observed.namespaces, other: NamespaceState(namespace=other)}
-    drifts = [UnmanagedNamespace(namespace=other), UnmanagedTopic(topic=topic)]
+    drifts: list[Drift] = [UnmanagedNamespace(namespace=other), UnmanagedTopic(topic=topic)]
 
     found = _adopt([*drifts, UnmanagedTopic(topic=late)], replace(observed, namespaces=namespaces))
 
