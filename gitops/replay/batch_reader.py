@@ -196,7 +196,7 @@ class BatchReader:
     def _is_separated(self, owner: Owner, version: int | None) -> bool:
         """Whether a payload is only half of a message."""
         versions = self._job.replays[owner.topic].versions
-        return version in versions and is_separated(versions[version])
+        return version is not None and version in versions and is_separated(versions[version])
 
     def _with_payload(self, key: Key, why: Reason, messages: Messages) -> Messages:
         """Those that have one; the others are counted, and why no reader is asked about them."""

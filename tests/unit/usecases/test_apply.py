@@ -265,7 +265,7 @@ def test_what_a_cluster_shows_a_little_later_is_waited_for() -> None:
 
 def test_a_write_that_does_not_stay_is_named_and_is_not_done_again() -> None:
     only = replace(EVERYTHING, actions=EVERYTHING.actions[3:4])
-    registry, told = _Lazy(looks=99), []
+    registry, told = _Lazy(looks=99), list[Result]()
 
     with pytest.raises(PartialApplyError, match="it was carried out, and after that") as raised:
         apply(only, registry, tell=told.append, pause=lambda _seconds: None)

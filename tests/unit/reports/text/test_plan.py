@@ -15,6 +15,7 @@ from rich.cells import cell_len
 from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
+    Action,
     ChangeKind,
     CreateNamespace,
     DeleteSchema,
@@ -346,7 +347,10 @@ def test_namespaces_with_the_same_policies_share_one_list_of_them() -> None:
     names = [NamespaceName("shop", name) for name in "abcd"]
     made = [CreateNamespace(namespace=name) for name in names]
     given = zip(names, (strategy, strategy, strategy, other), strict=True)
-    actions = (*made, *(SetPolicy(subject=name, change=change) for name, change in given))
+    actions: tuple[Action, ...] = (
+        *made,
+        *(SetPolicy(subject=name, change=change) for name, change in given),
+    )
 
     text = _text(replace(EVERYTHING, actions=actions, notices=(), findings=()), 100)
 
