@@ -64,14 +64,15 @@ def main() -> None:
     chosen = parser.parse_args()
     count = SCALE if chosen.scale else chosen.messages
     with pulsar_broker() as broker, tempfile.TemporaryDirectory() as folder:
-        _fill(broker, count)
+        fill(broker, count)
         pairs = [
             _pair(broker, count, Path(folder)) for _ in range(1 if chosen.scale else chosen.rounds)
         ]
     _report(count, pairs)
 
 
-def _fill(broker: RunningBroker, count: int) -> None:
+def fill(broker: RunningBroker, count: int) -> None:
+    """Send so many messages to TOPIC, and have the namespace keep messages."""
     import pulsar
 
     url = f"{broker.admin_url}/admin/v2/namespaces/public/default/retention"
@@ -96,9 +97,9 @@ def _fill(broker: RunningBroker, count: int) -> None:
 
 
 def _pair(broker: RunningBroker, count: int, folder: Path) -> tuple[Run, Run]:
-    bare = _run([sys.executable, "-c", BARE, broker.service_url, TOPIC, str(count)])
+    bare = timed([sys.executable, "-c", BARE, broker.service_url, TOPIC, str(count)])
     out = tempfile.mkdtemp(dir=folder)
-    ours = _run([str(PROGRAM), "capture", TOPIC, "--out", out, "--url", broker.admin_url])
+    ours = timed([str(PROGRAM), "capture", TOPIC, "--out", out, "--url", broker.admin_url])
     for name, one in (("bare", bare), ("capture", ours)):
         rate = count / one.seconds
         print(
@@ -109,7 +110,8 @@ def _pair(broker: RunningBroker, count: int, folder: Path) -> tuple[Run, Run]:
     return bare, ours
 
 
-def _run(command: Sequence[str]) -> Run:
+def timed(command: Sequence[str]) -> Run:
+    """Run a command to its end, which is to be a good one."""
     started = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
     _, status, usage = os.wait4(process.pid, 0)

@@ -143,7 +143,8 @@ class Producer:
             message = interceptor.before_send(message)
         pending = self._encode(message)
         if not self._capacity.try_take(pending.size):
-            await self._capacity.take(pending.size, self._settings.send_seconds, self.topic)
+            seconds = self._settings.room_seconds or self._settings.send_seconds
+            await self._capacity.take(pending.size, seconds, self.topic)
         if self._is_closed:
             self._capacity.give_back(pending.size)
             raise ClosedProducerError("the producer is closed", where=self.topic)

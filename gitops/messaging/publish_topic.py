@@ -92,7 +92,7 @@ async def publish_topic(job: PublishJob, state: PublicationState) -> Publication
     """Publish what is left; raises what keeps it from beginning, answers what ends it later."""
     async with MessagingClient(job.service_url, job.settings) as client:
         schemas = _Schemas.of(job.source)
-        producer = await schemas.open(client, job.topic, _settings(state))
+        producer = await schemas.open(client, job.topic, _settings(job, state))
         if producer is None:
             return _all_refused(job, state, schemas)
         try:
@@ -104,8 +104,13 @@ async def publish_topic(job: PublishJob, state: PublicationState) -> Publication
                 await partition.close()
 
 
-def _settings(state: PublicationState) -> ProducerSettings:
-    return ProducerSettings(name=state.producer_name, multi_schema="auto", send_seconds=_FOREVER)
+def _settings(job: PublishJob, state: PublicationState) -> ProducerSettings:
+    return ProducerSettings(
+        name=state.producer_name,
+        multi_schema="auto",
+        send_seconds=_FOREVER,
+        room_seconds=job.patience,
+    )
 
 
 def _all_refused(job: PublishJob, state: PublicationState, schemas: _Schemas) -> Publication:
@@ -241,14 +246,16 @@ class _Publisher:
 
     async def _send(self, number: int, placed: PlacedMessage) -> None:
         """Hand a message over, unless it is refused, or there."""
-        receipt: asyncio.Future[MessageId] = self._loop.create_future()
+        receipt: asyncio.Future[MessageId]
         try:
             message = self._message(number, placed)
             if number <= self._last[message.partition or 0]:
+                receipt = self._loop.create_future()
                 receipt.set_result(MessageId(-1, -1))
             else:
                 receipt = await self._enqueue(message)
         except InvalidValueError as error:
+            receipt = self._loop.create_future()
             receipt.set_exception(error)
         self._sent.append(_Sent(number, self._loop.time(), receipt))
 
@@ -266,9 +273,8 @@ class _Publisher:
 
     async def _enqueue(self, message: Message) -> asyncio.Future[MessageId]:
         try:
-            async with asyncio.timeout(self._job.patience):
-                return await self._producer.enqueue(message)
-        except (TimeoutError, SendExpiredError):
+            return await self._producer.enqueue(message)
+        except SendExpiredError:
             raise _gone(self._job.topic, self._job.patience) from None
 
     def _settle(self) -> None:

@@ -21,7 +21,8 @@ class ProducerSettings:
     are refused (`disabled`), or allowed (`enabled`: with CommandGetOrCreateSchema only; `auto`:
     also with brokers that lack it). A batch is sent with `batch_messages`, with `batch_bytes`, or
     after `batch_delay` seconds. Calls wait while `pending_messages` or `pending_bytes` are not
-    acknowledged. A message fails after `send_seconds`.
+    acknowledged, for `room_seconds` at most. A message fails after `send_seconds`, which is how
+    long calls wait, too, where `room_seconds` is None.
     """
 
     name: str | None = None
@@ -34,6 +35,7 @@ class ProducerSettings:
     pending_messages: int = 10_000
     pending_bytes: int = 64 * 1024 * 1024
     send_seconds: float = 30
+    room_seconds: float | None = None
     compression: CompressionName = "NONE"
     hashing: HashingScheme = "JavaStringHash"
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class ProducerSettings:
             "pending_messages": self.pending_messages,
             "pending_bytes": self.pending_bytes,
             "send_seconds": self.send_seconds,
+            "room_seconds": self.send_seconds if self.room_seconds is None else self.room_seconds,
         }
         for name, bound in bounds.items():
             if bound <= 0:

@@ -196,7 +196,8 @@ class BatchReader:
     def _is_separated(self, owner: Owner, version: int | None) -> bool:
         """Whether a payload is only half of a message."""
         versions = self._job.replays[owner.topic].versions
-        return version is not None and version in versions and is_separated(versions[version])
+        info = None if version is None else versions.get(version)
+        return info is not None and is_separated(info)
 
     def _with_payload(self, key: Key, why: Reason, messages: Messages) -> Messages:
         """Those that have one; the others are counted, and why no reader is asked about them."""

@@ -104,8 +104,9 @@ def test_a_restart_of_the_broker_in_the_middle_loses_and_repeats_nothing(
 ) -> None:
     ports = brokers._free_ports(5)  # noqa: SLF001 - the same ones after the restart
     monkeypatch.setattr(brokers, "_free_ports", lambda count: ports[:count])
-    settings = BrokerSettings(data=tmp_path / "data")
-    settings.data.mkdir()
+    data = tmp_path / "data"
+    data.mkdir()
+    settings = BrokerSettings(data=data)
     with ExitStack() as stack:
         try:
             running = stack.enter_context(pulsar_broker(settings))

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from gitops.extraction import java_classes
 from gitops.extraction.extraction import ExtractRequest
 from gitops.extraction.java_classes import extract_java
 from gitops.model.errors import OutsideError, UsageError
@@ -138,7 +137,7 @@ def test_a_java_without_an_answer_is_given_up(
     def expire(command: list[str], *, timeout: float, **_more: object) -> None:
         raise subprocess.TimeoutExpired(command, timeout)
 
-    monkeypatch.setattr(java_classes.subprocess, "run", expire)
+    monkeypatch.setattr(subprocess, "run", expire)
     with pytest.raises(OutsideError, match="Java has no answer after 300 s"):
         extract_java(request(tmp_path))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gitops.messaging import publish_topic as publish_module
 from gitops.messaging.capture_client import Position
 from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.errors import ConnectionFailedError
@@ -218,6 +219,25 @@ def test_a_broker_that_answers_nothing_ends_it_with_what_is_known(tmp_path: Path
     assert isinstance(ended.cause, ConnectionFailedError)
     assert not ended.is_complete
     assert (ended.state.done, ended.state.handed) == (0, 4)
+
+
+def test_a_broker_that_leaves_no_room_ends_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a message itself may wait: that is for ever."""
+
+    def silent(broker: FakeBroker) -> None:
+        broker.replies[Kind.SEND] = nothing
+
+    whole = publish_module._settings  # noqa: SLF001 - with less room
+    monkeypatch.setattr(
+        publish_module, "_settings", lambda *given: replace(whole(*given), pending_messages=2)
+    )
+    source = source_of(tmp_path, numbered([3] * 4))
+    ended, _ = published(source, prepare=silent, patience=0.2)
+    assert isinstance(ended.cause, ConnectionFailedError)
+    assert "acknowledged nothing for 0.2 s" in ended.cause.what
+    assert (ended.state.done, ended.is_complete) == (0, False)
 
 
 def test_a_stop_waits_for_what_was_sent(tmp_path: Path) -> None:

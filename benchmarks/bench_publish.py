@@ -1,0 +1,87 @@
+"""`publish` of a capture to a real broker beside a bare loop of pulsar-client's producer, by turns.
+
+Both send the same messages in batches: 150 bytes, a key, a property. `--messages N` is how many
+(500,000), `--rounds N` how many pairs there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench_capture import PAYLOAD, PROGRAM, TOPIC, Run, fill, timed
+
+from tests.support.pulsar_broker import RunningBroker, pulsar_broker
+
+BARE: Final = """\
+import os
+import sys
+import pulsar
+
+client = pulsar.Client(sys.argv[1], logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, "/dev/null"))
+producer = client.create_producer(
+    sys.argv[2], batching_enabled=True, block_if_queue_full=True, max_pending_messages=10_000
+)
+payload = os.urandom(int(sys.argv[4]))
+for number in range(int(sys.argv[3])):
+    properties = {"source": "benchmark"}
+    producer.send_async(payload, None, partition_key=f"k{number % 100}", properties=properties)
+producer.flush()
+client.close()
+"""
+
+
+def main() -> None:
+    """Capture a topic, publish it, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--messages", type=int, default=500_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    chosen = parser.parse_args()
+    with pulsar_broker() as broker, tempfile.TemporaryDirectory() as folder:
+        fill(broker, chosen.messages)
+        capture = [str(PROGRAM), "capture", TOPIC, "--out", folder, "--url", broker.admin_url]
+        timed(capture)
+        pairs = [_pair(broker, chosen.messages, folder) for _ in range(chosen.rounds)]
+    _report(chosen.messages, pairs)
+
+
+def _pair(broker: RunningBroker, count: int, folder: str) -> tuple[Run, Run]:
+    """Each to a topic of its own."""
+    topics = [f"public/default/copy-{uuid.uuid4().hex}" for _ in range(2)]
+    script = [sys.executable, "-c", BARE, broker.service_url, topics[0], str(count), str(PAYLOAD)]
+    bare = timed(script)
+    ours = timed([str(PROGRAM), "publish", folder, "--to", topics[1], "--url", broker.admin_url])
+    for name, one in (("bare", bare), ("publish", ours)):
+        print(
+            f"{name:8} {count / one.seconds:9,.0f} messages/s  {one.seconds:6.1f} s  processor "
+            f"{one.processor:5.1f} s  {one.memory:5.0f} MiB",
+            flush=True,
+        )
+    return bare, ours
+
+
+def _report(count: int, pairs: Sequence[tuple[Run, Run]]) -> None:
+    ratios = sorted(bare.seconds / ours.seconds for bare, ours in pairs)
+    work = statistics.median(bare.processor / ours.processor for bare, ours in pairs)
+    rates = [
+        statistics.median(count / each.seconds for each in side)
+        for side in zip(*pairs, strict=True)
+    ]
+    memory = max(ours.memory for _, ours in pairs)
+    print(
+        f"{count:,} messages: bare {rates[0]:,.0f}, publish {rates[1]:,.0f} messages/s; publish "
+        f"{statistics.median(ratios):.2f} of the bare rate ({ratios[0]:.2f} to {ratios[-1]:.2f}), "
+        f"{work:.2f} by processor time; at most {memory:.0f} MiB"
+    )
+
+
+if __name__ == "__main__":
+    main()
