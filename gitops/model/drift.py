@@ -177,7 +177,9 @@ class DriftReport:
     topics of which the files have changes that are not applied: no drift. `without_schema` topics
     are in no manifest and have no schema: no drift either. `unread` are topics that the registry
     cannot show, with its answers; `unlisted` are namespaces whose topics cannot be listed.
-    `limits` are whole sentences on what may be missing.
+    `other_namespaces` are in the tenants of the files and were never in the files: another
+    repository may manage them, so that they are no drift. `limits` are whole sentences on what may
+    be missing.
     """
 
     registry: str
@@ -190,4 +192,5 @@ class DriftReport:
     without_schema: int = 0
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     unlisted: tuple[NamespaceName, ...] = ()
+    other_namespaces: tuple[NamespaceName, ...] = ()
     limits: tuple[str, ...] = ()

@@ -65,6 +65,7 @@ class DriftInput:
     unmanaged_namespaces: tuple[NamespaceName, ...] = ()
     without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
+    other_namespaces: tuple[NamespaceName, ...] = ()
     limits: tuple[str, ...] = ()
 
 
@@ -86,6 +87,7 @@ def find_drift(drift_input: DriftInput) -> DriftReport:
         without_schema=drift_input.without_schema,
         unread=plan_input.unread,
         unlisted=drift_input.unlisted,
+        other_namespaces=drift_input.other_namespaces,
         limits=(*drift_input.limits, *((of_history,) if limit else ())),
     )
 

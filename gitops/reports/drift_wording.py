@@ -28,6 +28,7 @@ from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
 
 _MOST_VERSIONS = 10
+_MOST_NAMESPACES = 10
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption
@@ -206,6 +207,11 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
     if number := report.without_schema:
         verb = "has" if number == 1 else "have"
         yield f"{count(number, 'topic')} without a manifest {verb} no schema, which is no drift"
+    if others := report.other_namespaces:
+        names = name_list([str(one) for one in others], _MOST_NAMESPACES)
+        verb = "is" if len(others) == 1 else "are"
+        said = f"{count(len(others), 'other namespace')} of the same tenants {verb} not in git"
+        yield f"{said}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
     if report.unlisted:
         names = ", ".join(map(str, report.unlisted))
         yield f"unmanaged topics are unknown where none can be listed or read: {names}"

@@ -14,13 +14,13 @@ from gitops.git.checkout import open_checkout
 from gitops.git.history import last_commit
 from gitops.git.references import head_of
 from gitops.model.drift import DriftReport, Recording, UnmanagedNamespace
-from gitops.model.errors import GitopsError, UsageError
+from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
-from gitops.ports import FileTree, Progress, no_progress
+from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.writing.adoption import Adoption, AdoptionInput, adopt
@@ -48,6 +48,7 @@ def drift(
     provenance = read_provenance(plan, plan_input, provenance_at_head(root, repository))
     managed = with_unread(plan_input)
     unmanaged = find_unmanaged(registry, managed, known, progress, required=False)
+    others, limits = _other_namespaces(registry, known.namespaces)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     report = find_drift(
         DriftInput(
@@ -60,7 +61,8 @@ def drift(
             unmanaged_namespaces=unmanaged.namespaces,
             without_schema=unmanaged.without_schema,
             unlisted=unmanaged.unlisted,
-            limits=known.limits,
+            other_namespaces=others,
+            limits=(*known.limits, *limits),
         )
     )
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
@@ -97,6 +99,18 @@ def adopt_drift(
             uncommitted=partial(uncommitted_files, tree, root),
         )
     )
+
+
+def _other_namespaces(
+    registry: Registry, known: Collection[NamespaceName]
+) -> tuple[tuple[NamespaceName, ...], tuple[str, ...]]:
+    """Namespaces of the same tenants that no file ever had, or a sentence on why they are unknown."""
+    tenants = {name.tenant for name in known}
+    try:
+        listed = registry.list_namespaces() if tenants else ()
+    except OutsideError as error:
+        return (), (f"Other namespaces of the same tenants are unknown: {error.what}.",)
+    return tuple(one for one in listed if one.tenant in tenants and one not in known), ()
 
 
 def _scope(plan_input: PlanInput) -> Scope:

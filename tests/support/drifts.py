@@ -93,6 +93,7 @@ EVERYTHING = DriftReport(
     without_schema=1,
     unread={_topic("broken"): "500 no such ledger"},
     unlisted=(NamespaceName("shop", "secret"),),
+    other_namespaces=(NamespaceName("shop", "returns"),),
     limits=("Topics that only earlier files named are unknown: the clone is shallow.",),
 )
 """A report with everything that one may have."""

@@ -75,6 +75,7 @@ def _report(report: DriftReport) -> Document:
             {"topic": str(topic), "reason": why} for topic, why in sorted(report.unread.items())
         ],
         "unlisted": [str(one) for one in report.unlisted],
+        "otherNamespaces": [str(one) for one in report.other_namespaces],
         "limits": list(report.limits),
     }
 

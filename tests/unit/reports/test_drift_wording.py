@@ -115,6 +115,7 @@ def test_what_is_no_drift_and_what_to_do(name: str) -> None:
 
     assert "2 topics and namespaces have changes that are not applied" in said
     assert "1 topic without a manifest has no schema" in said
+    assert "1 other namespace of the same tenants is not in git" in said
     assert "pulsar-gitops drift --registry production --adopt" in said
     assert "pulsar-gitops plan --registry production" in said
     assert "pulsar-gitops explain PLAN-R010" in said

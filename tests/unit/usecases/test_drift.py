@@ -13,7 +13,7 @@ import pytest
 from gitops.changes.repository_plan import PlanRequest
 from gitops.model.drift import NamespaceDeletion, Recording, UnmanagedNamespace
 from gitops.model.errors import OutsideError
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import NamespacePolicies
 from gitops.model.state import RegistryState
 from gitops.ports import Registry
@@ -107,6 +107,31 @@ def test_a_topic_that_cannot_be_read_hides_no_other(repo: GitRepository) -> None
 
     assert dict(found.unread) == {paid: "500: gone"}
     assert [one.subject for one in found.drifts] == [other]
+
+
+def test_other_namespaces_of_the_same_tenants_are_no_drift(repo: GitRepository) -> None:
+    returns, audit = NamespaceName("shop", "returns"), NamespaceName("audit", "log")
+    others = {name: NamespacePolicies() for name in (returns, audit)}
+    registry = FakeRegistry(state(topic_state(CREATED, STRING), namespaces=others))
+
+    found = _drift(repo, registry).report
+
+    assert (found.drifts, found.other_namespaces) == ((), (returns,))
+
+
+def test_where_namespaces_may_not_be_listed_others_are_unknown(
+    repo: GitRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)))
+
+    def refuse() -> None:
+        raise OutsideError("not for this role")
+
+    monkeypatch.setattr(registry, "list_namespaces", refuse)
+    found = _drift(repo, registry).report
+
+    assert found.drifts == ()
+    assert found.limits == ("Other namespaces of the same tenants are unknown: not for this role.",)
 
 
 def test_a_registry_that_does_not_answer_is_an_error(repo: GitRepository) -> None:
