@@ -150,19 +150,22 @@ class _Search:
         )
 
     def _unmanaged_keys(self, subject: NamespaceName | TopicName) -> Iterator[Drift]:
-        """Keys that the files do not manage, and that are not as the snapshot has them."""
+        """Keys that the files do not manage, set otherwise than the snapshot has them.
+
+        A setting that is gone leaves nothing that the files could say.
+        """
         before, live = self._recorded_state(subject), _state_of(self._observed, subject)
         if before is None or not live.exists:
             return
         managed = dict(managed_items(_state_of(self._plan_input.desired, subject).policies))
         old, new = (dict(managed_items(one.policies)) for one in (before, live))
-        for key in sorted({*old, *new} - managed.keys()):
-            if not _is_same_value(key, old.get(key), new.get(key)):
+        for key in sorted(new.keys() - managed.keys()):
+            if not _is_same_value(key, old.get(key), new[key]):
                 yield PolicyDrift(
                     subject=subject,
                     key=key,
                     files=None,
-                    live=new.get(key),
+                    live=new[key],
                     recorded=old.get(key),
                     was_recorded=True,
                 )

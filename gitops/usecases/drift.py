@@ -104,7 +104,7 @@ def adopt_drift(
 def _other_namespaces(
     registry: Registry, known: Collection[NamespaceName]
 ) -> tuple[tuple[NamespaceName, ...], tuple[str, ...]]:
-    """Namespaces of the same tenants that no file ever had, or a sentence on why they are unknown."""
+    """Namespaces of the same tenants that no file ever had, or why they are unknown."""
     tenants = {name.tenant for name in known}
     try:
         listed = registry.list_namespaces() if tenants else ()

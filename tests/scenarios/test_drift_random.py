@@ -94,6 +94,7 @@ def _plant(registry: Registry, random: Random) -> None:
             registry.register_schema(topic, _schema(random))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(_SEEDS))
 def test_random_drift_is_adopted(seed: int, tmp_path: Path, command: Command) -> None:
     random = Random(seed)  # noqa: S311 - a test that can be repeated

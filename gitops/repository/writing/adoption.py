@@ -105,8 +105,7 @@ class _Adopter:
         changed = (VersionDrift, PolicyDrift, SchemaDeletion)
         topics = _subjects(drifts, changed) - deleted
         self._together(sorted(_topics(topics)), self._topics)
-        for topic in sorted(deleted):
-            self._together([topic], self._deleted_topics)
+        self._together(sorted(deleted), self._deleted_topics)
         for name in sorted(_namespaces(_subjects(drifts, (PolicyDrift,)))):
             self._together([name], self._policies)
         for name in sorted(_namespaces(_subjects(drifts, (NamespaceDeletion,)))):

@@ -149,6 +149,10 @@ def test_a_key_that_is_not_managed_drifts_from_the_snapshot() -> None:
 
     assert not _report(_policies(None), live).drifts
     assert not _report(_policies(None), _policies(None), recorded=before).drifts
+    assert not _report(_policies(None), _policies(None), recorded=live).drifts
+    unset = _one(_report(_policies(None), before, recorded=live))
+    assert isinstance(unset, PolicyDrift)
+    assert (unset.live, unset.recorded) == (Strategy.UNDEFINED, Strategy.FORWARD)
     found = _one(_report(_policies(None), live, recorded=before))
     assert isinstance(found, PolicyDrift)
     assert (found.files, found.live, found.recorded) == (

@@ -141,7 +141,11 @@ def test_nothing_is_written_over_a_change_that_is_not_committed(names: Sequence[
 
 
 def test_a_policy_of_a_namespace_keeps_its_comment_and_goes_where_none_is_set() -> None:
-    for live, line in ((Strategy.BACKWARD, f"{_STRATEGY}: BACKWARD # ours\n"), (None, "")):
+    for live, line in (
+        (Strategy.BACKWARD, f"{_STRATEGY}: BACKWARD # ours\n"),
+        (Strategy.UNDEFINED, f"{_STRATEGY}: UNDEFINED # ours\n"),
+        (None, ""),
+    ):
         found = _adopt([_policy(_SPACE, live)], state())
 
         text = found.files[f"{_FOLDER}/namespace.yaml"].decode()
