@@ -17,8 +17,7 @@ from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench_capture import PAYLOAD, PROGRAM, TOPIC, Run, fill, timed
-
+from benchmarks.bench_capture import PAYLOAD, PROGRAM, TOPIC, Run, fill, timed
 from tests.support.pulsar_broker import RunningBroker, pulsar_broker
 
 BARE: Final = """\
