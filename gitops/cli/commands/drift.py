@@ -28,7 +28,7 @@ def drift(
     subjects: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TOPIC|NAMESPACE]...",
+            metavar="TOPIC|NAMESPACE",
             help="With --adopt: only these.",
             show_default="all",
         ),
