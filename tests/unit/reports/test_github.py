@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding, Location, Severity
+from gitops.model.rules import make_finding
 from gitops.reports.github import assignments, github, outputs
 from tests.support.checks import CHECK, EMPTY, REFUSAL, REVERT, UNKNOWN_KEY, WAIVED
 from tests.support.examples import examples
@@ -207,3 +208,13 @@ def test_each_value_is_one_line(piece: str) -> None:
     texts = (f"{piece}{number}" for number in itertools.count())
 
     assert all("\n" not in each for each in outputs(poisoned(CHECK, texts)).values())
+
+
+def test_what_has_one_cause_is_counted_once() -> None:
+    place = Location(file="types/a.avsc", line=3)
+    same = [
+        replace(make_finding("AVRO-R001", f"{name} fails", location=place, subject=name), cause="x")
+        for name in ("a", "b")
+    ]
+
+    assert outputs(replace(EMPTY, findings=tuple(same)))["errors"] == "1"

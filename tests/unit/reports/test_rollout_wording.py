@@ -28,7 +28,7 @@ from gitops.model.rollout_reason import Cause, Reason
 from gitops.model.rules import make_finding
 from gitops.reports.json.check import rollout_document
 from gitops.reports.markdown.sections import rollout_items
-from gitops.reports.rollout_wording import Line, lines, migration_lines
+from gitops.reports.rollout_wording import Line, block_lines, lines, migration_lines
 from gitops.reports.text.rollout import rollouts_report
 from tests.support.consoles import shown as plain
 from tests.support.states import STRING
@@ -321,4 +321,15 @@ def test_json_has_the_same() -> None:
     assert [step["kind"] for step in way["steps"]] == [move.value for move in Move]
     assert [step["text"] for step in way["steps"]] == [
         text for _, text in migration_lines(_BLOCKED.migrations[0])
+    ]
+
+
+def test_reasons_that_findings_have_are_not_repeated() -> None:
+    topics = [TopicName.parse(f"shop/orders/{name}") for name in "ab"]
+    blocks = [Block(reason=f"each waits for {one}", topics=(one,)) for one in topics]
+    rollout = Rollout(blocks=(*blocks, Block(reason="another", topics=())))
+
+    assert [*block_lines(rollout, {one.reason for one in blocks})] == [
+        "no safe order for shop/orders/a and shop/orders/b: see the findings",
+        "no safe order: another",
     ]
