@@ -163,3 +163,36 @@ def test_every_kind_is_found_and_adopted(live: Live, tmp_path: Path, command: Co
     assert "schemaCompatibilityStrategy: BACKWARD # ours" in text
     loose = (cluster.repo.root / cluster.folder / "loose.yaml").read_text("utf-8")
     assert "policies: # why\n  schemaCompatibilityStrategy: ALWAYS_COMPATIBLE\n" in loose
+
+
+def test_what_is_lost_stays_until_it_is_recorded_anew(
+    live: Live, tmp_path: Path, command: Command
+) -> None:
+    cluster = _Cluster(tmp_path / "repo", live, command)
+    doomed = f"{live.tenant}/doomed"
+    cluster.settle(
+        {
+            f"{cluster.folder}/order.yaml": _topic("{type: AVRO, definition: order.avsc}"),
+            f"{cluster.folder}/order.avsc": _definition("note"),
+            f"namespaces/{doomed}/namespace.yaml": _namespace(doomed),
+        }
+    )
+    cluster("schemas", "delete", f"{cluster.space}/order", "--yes")
+    cluster.upload("order", _definition("coupon"))
+    if live.admin:
+        admin_request("DELETE", f"{live.admin}/namespaces/{doomed}")
+
+    found = {one["drift"] for one in cluster.drifts(3)}
+    adoption = cluster.document("drift", "--adopt", code=3)["adoption"]
+    cluster.repo.commit()
+    left = cluster.drifts(3)
+    cluster("snapshot")
+
+    gone = {"NamespaceDeleted"} if live.admin else set()
+    assert found == {"Versions", "VersionsLost", *gone}
+    (refused,) = adoption["refused"]
+    assert refused["subject"] == f"{cluster.space}/order"
+    assert [one["drift"] for one in left] == ["VersionsLost"]
+    planned = cluster.document("plan", "--detailed-exitcode")
+    assert (planned["actions"], planned["notices"]) == ([], [])
+    assert cluster.drifts(0) == []
