@@ -190,11 +190,14 @@ def _without_schemas(report: CheckReport) -> str:
 
 def _said(topics: _Standings) -> Iterator[str]:
     """What becomes of the schemas, one clause for each way; the worst first."""
-    waived = ((TopicStatus.WAIVED, "refused by Pulsar"), (TopicStatus.RULE_WAIVED, "held back"))
+    waived = (
+        (TopicStatus.WAIVED, "Pulsar would refuse"),
+        (TopicStatus.RULE_WAIVED, "would be held back"),
+    )
     for standing, verdict_of_it in waived:
         if number := topics[standing]:
-            by = "a waiver allows it" if number == 1 else "waivers allow them"
-            yield f"{_of(number, topics)} would be {verdict_of_it}, and {by}"
+            by = "a waiver allows" if number == 1 else "waivers allow"
+            yield f"{by} {_of(number, topics)}, which {verdict_of_it}"
     if number := _taken(topics):
         every = number == _changes(topics)
         what = _all(number) if every else _of(number, topics)

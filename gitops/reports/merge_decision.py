@@ -10,7 +10,6 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.model.plan import SetPolicy
 from gitops.model.rollout_reason import name_list
-from gitops.model.rules import RULES
 from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
@@ -24,6 +23,7 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
+from gitops.reports.decision_reasons import Reasons, more_text, subject_text
 from gitops.reports.rollout_wording import lines, undeclared_text
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
@@ -63,9 +63,10 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         return MergeDecision((), (), "")
     its_verdict = verdict(report)
     told = [one.finding for one in reported_causes(all_findings(report))]
+    reasons = Reasons(rows)
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
-        why = (*_reasons(waived), *dict.fromkeys(one.hint for one in waived[:_SHOWN]))
+        why = (*dict.fromkeys(one.hint for one in waived[:_SHOWN]), *reasons.texts(waived))
         why += tuple(_loosened(report))
         after = tuple(_after_merge(report))
         return MergeDecision(why=why, next=(_REVIEW, *after), first=_first(report, rows))
@@ -74,10 +75,13 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         return MergeDecision(why=(), next=remedies, first=_first(report, rows))
     decisive = _decisive(told, its_verdict)
     besides = _besides(told, decisive)
+    early = _early_names(report)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
-    warned = [f"warning: {_reason(one, claim(one))}" for one in besides]
+    warned = [f"warning: {reasons.text(one, claim(one))}" for one in besides]
+    late = f"the running {name_list(early, _NAMES)} cannot reconnect after the merge"
+    decided = reasons.texts(decisive, late if early else "")
     return MergeDecision(
-        why=(*_reasons(decisive), *unanswered[:_SHOWN], *warned),
+        why=(*decided, *unanswered[:_SHOWN], *warned),
         next=tuple(_remedies(report, [*decisive, *besides])),
         first=_first(report, rows),
     )
@@ -125,43 +129,6 @@ def _loosened(report: CheckReport) -> Iterator[str]:
         )
 
 
-# Why.
-
-
-def _reasons(findings: Sequence[Finding]) -> Iterator[str]:
-    """One is told whole; of several what they claim."""
-    if len(findings) == 1:
-        yield _reason(findings[0], findings[0].message)
-        return
-    yield from dict.fromkeys(_reason(one, claim(one)) for one in findings[:_SHOWN])
-    if left := findings[_SHOWN:]:
-        titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
-        yield f"{_findings(len(left))}: {'; '.join(titles)}" if titles else _more(len(left))
-
-
-def _findings(left: int) -> str:
-    return f"{left:,} more finding{'' if left == 1 else 's'}"
-
-
-def _more(left: int) -> str:
-    return f"and {left:,} more below"
-
-
-def _reason(finding: Finding, said: str) -> str:
-    """`acme/orders/created: v0 cannot read messages of the new schema at 'email'`."""
-    if any(subject in said for subject in finding.subjects):
-        return said
-    return f"{_subjects(finding)}: {said}"
-
-
-def _subjects(finding: Finding) -> str:
-    """Many share a place, such as the line of a shared type."""
-    names, where = finding.subjects, finding.location
-    if len(names) <= _TOPICS or not where:
-        return name_list(names, _TOPICS)
-    return f"{where.file}:{where.line}, {len(names):,} topics"
-
-
 # What next.
 
 
@@ -172,31 +139,48 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     joined = [one for one in findings if one.is_mended_elsewhere]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
     others = [one for one in others if one.location is None or one.location not in mended]
-    others = [one for one in others if one not in joined]
-    hints = list(dict.fromkeys([*_schema_hints(report, others), *(one.hint for one in others)]))
+    hints = _hints(report, [one for one in others if one not in joined])
     if len(patched) == 1:
         yield from _one_edit("" if joined else patched[0].hint)
     elif patched:
         shown = " that are shown below" if len(patched) <= _EDITS else ""
         yield f"make the {len(patched):,} edits{shown} (`--fix` makes them)"
         yield from _undone(patched)
-    hints = [one for one in hints if one]
     yield from hints[:_SHOWN]
     if (left := len(hints) - _SHOWN) > 0:
-        yield _more(left)
+        yield more_text(left)
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if names := _early_names(report):
         yield f"upgrade {name_list(names, _NAMES)} {_before(report)}"
 
 
-def _schema_hints(report: CheckReport, unread: Sequence[Finding]) -> Iterator[str]:
+def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
+    """What each advises, once, with its topics where there are several, and warnings as such."""
+    several = len({one.subjects for one in findings}) > 1
+    subjects: dict[tuple[bool, str], dict[str, None]] = {}
+    for one in findings:
+        if advice := ", or ".join(
+            dict.fromkeys(filter(None, (*_schema_hints(report, one), one.hint)))
+        ):
+            key = (one.severity < Severity.ERROR, advice)
+            subjects.setdefault(key, {}).update(dict.fromkeys(one.subjects))
+    is_mixed = len({is_warning for is_warning, _ in subjects}) > 1
+    return [
+        ("(warning) " if is_warning and is_mixed else "")
+        + (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "")
+        + advice
+        for (is_warning, advice), names in subjects.items()
+    ]
+
+
+def _schema_hints(report: CheckReport, unread: Finding) -> Iterator[str]:
     """What warnings about the schema advise, where messages of its topic cannot be read."""
-    subjects = {each for one in unread if one.rule == UNREADABLE for each in one.subjects}
-    for one in reported_causes(all_findings(report)):
+    for one in reported_causes(all_findings(report)) if unread.rule == UNREADABLE else ():
         found = one.finding
-        is_schema = not found.rule.startswith(UNREADABLE.partition("-")[0])
-        if found.severity is Severity.WARNING and is_schema and subjects & set(found.subjects):
+        is_schema = not found.rule.startswith(_REPLAY)
+        same = set(unread.subjects) & set(found.subjects)
+        if found.severity is Severity.WARNING and is_schema and same:
             yield found.hint
 
 
@@ -204,8 +188,9 @@ def _one_edit(hint: str) -> Iterator[str]:
     """A rename is a guess: the other way is told beside it."""
     rename, _, other = hint.partition("; else ")
     if other and rename.startswith(_RENAME):
-        yield f"{_RENAME}make the edit that is shown below (`--fix` makes it)"
-        yield f"if it is none, {other}"
+        alias = rename.removeprefix(_RENAME)
+        yield f"{_RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
+        yield f"if it is no rename, {other}"
     else:
         yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
 
@@ -216,7 +201,7 @@ def _undone(patched: Sequence[Finding]) -> Iterator[str]:
     if len(undone) == len(patched):
         yield "all of them undo this change: read them first"
     elif undone:
-        names = list(dict.fromkeys(_subjects(one) for one in undone))
+        names = list(dict.fromkeys(subject_text(one) for one in undone))
         verb = "undoes" if len(undone) == 1 else "undo"
         yield (
             f"{len(undone):,} of them {verb} this change, in {name_list(names, _SHOWN)}: "
@@ -246,6 +231,8 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
         return f"not known yet: fix the refused schema{'' if one else 's'}, then check again"
     if count_unanswered(report)[0]:
         return "not known yet: not every registry answers"
+    if any(row.is_unread for row in rows):
+        return "not known yet: fix what the replay shows, then check again"
     return _without_upgrades(report, rows)
 
 

@@ -121,7 +121,7 @@ def _with_replay(check: RegistryCheck) -> Iterator[Row]:
 def _replayed(row: Row) -> Row:
     """With what the replay adds to the verdict: that it fails, or its warnings."""
     if row.is_unread:
-        return replace(row, verdict=f"✗ {REPLAY_FAILS}")
+        return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=NONE)
     found = row.replay.findings if row.replay else ()
     warnings = _warnings((*row.findings, *found))
     is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)
@@ -183,7 +183,7 @@ def _standing(
         old = check.strategies_before.get(action.topic)
         return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
     if early := order.early_clients.get(action.topic, 0):
-        return TopicStatus.WARNED, f"⚠ {clients_first(early)}"
+        return TopicStatus.WARNED, f"✗ {clients_first(early)}"
     if warnings := _warnings(action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
     return TopicStatus.ACCEPTED, "✓"

@@ -156,7 +156,7 @@ _WHY, _ALSO = "a reader field has no default", "; unknown value; too many topics
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=())),
-            f"{_ODD}: the schema change would be refused by Pulsar, and a waiver allows it",
+            f"{_ODD}: a waiver allows the schema change, which Pulsar would refuse",
         ),
         (
             _with(replace(STAGING, actions=_WAIVED, notices=(), findings=(UNKNOWN_KEY,))),
@@ -165,7 +165,7 @@ _WHY, _ALSO = "a reader field has no default", "; unknown value; too many topics
         (
             _with(replace(STAGING, actions=(*_CHANGES, _RULE_WAIVED), notices=(), findings=())),
             (
-                f"{_ODD}: 1 of 3 schema changes would be held back, and a waiver allows it; "
+                f"{_ODD}: a waiver allows 1 of 3 schema changes, which would be held back; "
                 f"{_TAKES} 2 of 3 schema changes"
             ),
         ),

@@ -1,0 +1,103 @@
+"""Why a change is decided as it is: what the files change, then what follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, final
+
+from gitops.model.findings import Finding
+from gitops.model.plan import ChangeKind, SchemaChange
+from gitops.model.rollout_reason import name_list
+from gitops.model.rules import RULES
+from gitops.reports.check_summary import CLIENTS_FIRST, claim
+from gitops.reports.topic_rows import Row
+
+_SHOWN: Final = 3
+"""How many reasons are given; the report has all."""
+_TOPICS: Final = 2
+_AT: Final = re.compile(r" at '([^']*)'")
+_SYMBOL: Final = "symbol "
+_RENAME: Final = "if it is a rename, "
+
+
+def more_text(left: int) -> str:
+    """`and 6 more below`."""
+    return f"and {left:,} more below"
+
+
+def subject_text(finding: Finding) -> str:
+    """Its topics; many share a place, such as the line of a shared type."""
+    names, where = finding.subjects, finding.location
+    if len(names) <= _TOPICS or not where:
+        return name_list(names, _TOPICS)
+    return f"{where.file}:{where.line}, {len(names):,} topics"
+
+
+@final
+class Reasons:
+    """The reasons of a report, with what the topics' rows change."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._changes = {str(row.topic): row.changes for row in rows}
+
+    def texts(self, findings: Sequence[Finding], clients_first: str = "") -> Iterator[str]:
+        """One is given whole; of several what they claim, and what the rest is about.
+
+        `clients_first` is what becomes of the clients that have to upgrade, all in one.
+        """
+        if len(findings) == 1:
+            yield self.text(findings[0], findings[0].message)
+            return
+        yield from dict.fromkeys(self.text(one, claim(one)) for one in findings[:_SHOWN])
+        left = findings[_SHOWN:]
+        if left and clients_first and all(one.rule == CLIENTS_FIRST for one in left):
+            yield clients_first
+        elif left:
+            titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
+            number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
+            yield f"{number}: {'; '.join(titles)}" if titles else more_text(len(left))
+
+    def text(self, finding: Finding, said: str) -> str:
+        """`a/b/c: 'email' string → bytes; v0 cannot read messages of the new schema`."""
+        change = self._change(finding, said)
+        if change:
+            said = f"{change}; {_AT.sub('', said, count=1)}"
+        if any(subject in said for subject in finding.subjects):
+            return said
+        return f"{subject_text(finding)}: {said}"
+
+    def _change(self, finding: Finding, said: str) -> str:
+        """What the files change at the place that the finding names."""
+        found = _AT.search(said)
+        if not found:
+            return ""
+        its = [one for subject in finding.subjects[:1] for one in self._changes.get(subject, ())]
+        at = [one for one in its if one.path == found[1] and not one.ignored]
+        if len(at) != 1:
+            return ""
+        gone = [
+            one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
+        ]
+        if finding.hint.startswith(_RENAME) and len(gone) == 1:
+            return f"'{gone[0].path}' is gone and '{at[0].path}' is new"
+        return change_text(at[0])
+
+
+def change_text(change: SchemaChange) -> str:
+    """`'email' (string) is new`, `'email' is removed`, `'email' string → bytes`."""
+    match change.kind:
+        case ChangeKind.ADDED if change.after.startswith(_SYMBOL):
+            return f"'{change.path}' gets the {change.after}"
+        case ChangeKind.ADDED:
+            return f"'{change.path}' ({change.after}) is new"
+        case ChangeKind.REMOVED if change.before.startswith(_SYMBOL):
+            return f"'{change.path}' loses the {change.before}"
+        case ChangeKind.REMOVED:
+            return f"'{change.path}' is removed"
+        case _:
+            return f"'{change.path}' {change.before} → {change.after}"
+
+
+def _parent(change: SchemaChange) -> str:
+    return change.path.rpartition(".")[0]

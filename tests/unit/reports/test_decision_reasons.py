@@ -1,0 +1,60 @@
+"""Reasons begin with what the files change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.findings import Finding
+from gitops.model.plan import ChangeKind, SchemaChange
+from gitops.reports.check_summary import claim
+from gitops.reports.decision_reasons import Reasons, change_text
+from gitops.reports.topic_rows import Row, TopicStatus
+from tests.support.checks import CREATED, UNKNOWN_KEY
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (SchemaChange(kind=ChangeKind.ADDED, path="a", after="int"), "'a' (int) is new"),
+        (SchemaChange(kind=ChangeKind.REMOVED, path="a", before="int"), "'a' is removed"),
+        (SchemaChange(kind=ChangeKind.CHANGED, path="a", before="x", after="y"), "'a' x → y"),
+        (
+            SchemaChange(kind=ChangeKind.REMOVED, path="a", before="symbol OLD"),
+            "'a' loses the symbol OLD",
+        ),
+        (
+            SchemaChange(kind=ChangeKind.ADDED, path="a", after="symbol NEW"),
+            "'a' gets the symbol NEW",
+        ),
+    ],
+)
+def test_a_change_is_told_in_words(change: SchemaChange, said: str) -> None:
+    assert change_text(change) == said
+
+
+def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:
+    added = SchemaChange(kind=ChangeKind.ADDED, path="b", after="int")
+    removed = SchemaChange(kind=ChangeKind.REMOVED, path="a", before="int")
+    row = Row(
+        standing=TopicStatus.REFUSED,
+        topic=CREATED,
+        registry="one",
+        versions="",
+        verdict="",
+        changes=(added, removed),
+    )
+    found = replace(
+        UNKNOWN_KEY, subject=str(CREATED), message="v0 cannot read at 'b': why", hint=""
+    )
+    renamed = replace(found, hint="if it is a rename, add an alias")
+    elsewhere = replace(found, message="v0 cannot read at 'c': why")
+    reasons = Reasons([row])
+
+    def said(finding: Finding) -> str:
+        return reasons.text(finding, claim(finding)).removeprefix(f"{CREATED}: ")
+
+    assert said(found) == "'b' (int) is new; v0 cannot read"
+    assert said(renamed) == "'a' is gone and 'b' is new; v0 cannot read"
+    assert said(elsewhere) == "v0 cannot read at 'c'"
