@@ -183,9 +183,9 @@ def test_a_rename_is_a_guess_and_the_other_way_is_beside_it() -> None:
     hint = "if it is a rename, add \"aliases\": [\"a\"] to 'b'; else give 'b' a default: x"
     told = _decided(replace(_with(), findings=(replace(UNKNOWN_KEY, patch="p", hint=hint),)))
 
+    alias = 'add "aliases": ["a"] to \'b\''
     assert told.next == (
-        "if it is a rename, make the edit that is shown below (`--fix` makes it): "
-        'add "aliases": ["a"] to \'b\'',
+        f"if it is a rename, make the edit that is shown below (`--fix` makes it): {alias}",
         "if it is no rename, give 'b' a default: x",
     )
 
