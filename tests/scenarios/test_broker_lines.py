@@ -123,7 +123,7 @@ def test_compat_decides_with_the_old_form_of_json_allowed(tmp_path: Path) -> Non
     file.write_text('{"type":"object"}')
     words = ("compat", "--first", "--type", "JSON", "--broker", "4.2", str(file))
 
-    assert "refused as the first schema" in run(*words).out
+    assert "✗ refused:" in run(*words).out
     assert "accepted as v0" in run(*words, "--legacy-json").out
 
 

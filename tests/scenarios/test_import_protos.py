@@ -122,7 +122,8 @@ def test_without_the_extra_the_base64_is_kept_and_the_extra_named(
     (line,) = (one for one in output.read_text("utf-8").splitlines() if "base64" in one)
     assert line == (
         "wrote PROTOBUF_NATIVE as base64 for a/b/order: install pulsar-schema-gitops with its "
-        "extra 'protobuf', remove the files and import again"
+        "extra 'protobuf': in a checkout, pip install '.[protobuf]', remove the files and import "
+        "again"
     )
     assert (repo / "namespaces/a/b/order.json").is_file()
     assert "1 unchanged" in command("plan", "--repo", str(repo))[1]

@@ -276,7 +276,7 @@ def test_what_a_plan_expects_is_what_the_registry_shows(
 
     for action in plan.actions:
         before = planned().observed
-        apply(replace(plan, actions=(action,)), registry)
+        apply(replace(plan, actions=(action,), observed=before), registry)
         now = planned().observed
         whom = subject_name(subject_of(action))
         passed.setdefault(whom, []).append(now[whom])

@@ -203,15 +203,14 @@ def test_a_mistake_is_told_as_validate_tells_it(
 def test_the_alias_of_a_rename_comes_first_where_it_helps(tmp_path: Path) -> None:
     files = _files(tmp_path, record(field("qty", "int")), record(field("quantity", "int")))
 
-    missing, renamed = compare_files(files, "BACKWARD", "AVRO").findings
+    (missing,) = compare_files(files, "BACKWARD", "AVRO").findings
 
-    assert (missing.rule, renamed.rule) == ("AVRO-R002", "AVRO-W006")
+    assert missing.rule == "AVRO-R002"
     assert missing.hint.startswith('if it is a rename, add "aliases": ["qty"]')
     assert missing.hint.endswith(
         "the values that older messages contain under the old name are then lost"
     )
     assert '"aliases": ["qty"]' in missing.patch
-    assert renamed.patch == ""
 
 
 @pytest.mark.parametrize("strategy", ["FORWARD", "FULL"])
