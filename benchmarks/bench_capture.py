@@ -68,7 +68,7 @@ def main() -> None:
         pairs = [
             _pair(broker, count, Path(folder)) for _ in range(1 if chosen.scale else chosen.rounds)
         ]
-    _report(count, pairs)
+    print_ratios("capture", count, pairs)
 
 
 def fill(broker: RunningBroker, count: int) -> None:
@@ -100,14 +100,18 @@ def _pair(broker: RunningBroker, count: int, folder: Path) -> tuple[Run, Run]:
     bare = timed([sys.executable, "-c", BARE, broker.service_url, TOPIC, str(count)])
     out = tempfile.mkdtemp(dir=folder)
     ours = timed([str(PROGRAM), "capture", TOPIC, "--out", out, "--url", broker.admin_url])
-    for name, one in (("bare", bare), ("capture", ours)):
-        rate = count / one.seconds
+    print_pair("capture", count, bare, ours)
+    return bare, ours
+
+
+def print_pair(name: str, count: int, bare: Run, ours: Run) -> None:
+    """A line for each of the two."""
+    for label, one in (("bare", bare), (name, ours)):
         print(
-            f"{name:8} {rate:9,.0f} messages/s  {one.seconds:6.1f} s  processor "
+            f"{label:8} {count / one.seconds:9,.0f} messages/s  {one.seconds:6.1f} s  processor "
             f"{one.processor:5.1f} s  {one.memory:5.0f} MiB",
             flush=True,
         )
-    return bare, ours
 
 
 def timed(command: Sequence[str]) -> Run:
@@ -125,7 +129,8 @@ def timed(command: Sequence[str]) -> Run:
     )
 
 
-def _report(count: int, pairs: Sequence[tuple[Run, Run]]) -> None:
+def print_ratios(name: str, count: int, pairs: Sequence[tuple[Run, Run]]) -> None:
+    """What all pairs come to: medians, and the ratio of ours to the bare client."""
     ratios = sorted(bare.seconds / ours.seconds for bare, ours in pairs)
     work = statistics.median(bare.processor / ours.processor for bare, ours in pairs)
     rates = [
@@ -134,7 +139,7 @@ def _report(count: int, pairs: Sequence[tuple[Run, Run]]) -> None:
     ]
     memory = max(ours.memory for _, ours in pairs)
     print(
-        f"{count:,} messages: bare {rates[0]:,.0f}, capture {rates[1]:,.0f} messages/s; capture "
+        f"{count:,} messages: bare {rates[0]:,.0f}, {name} {rates[1]:,.0f} messages/s; {name} "
         f"{statistics.median(ratios):.2f} of the bare rate ({ratios[0]:.2f} to {ratios[-1]:.2f}), "
         f"{work:.2f} by processor time; at most {memory:.0f} MiB"
     )

@@ -7,17 +7,24 @@ Both send the same messages in batches: 150 bytes, a key, a property. `--message
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import tempfile
 import uuid
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.bench_capture import PAYLOAD, PROGRAM, TOPIC, Run, fill, timed
+from benchmarks.bench_capture import (
+    PAYLOAD,
+    PROGRAM,
+    TOPIC,
+    Run,
+    fill,
+    print_pair,
+    print_ratios,
+    timed,
+)
 from tests.support.pulsar_broker import RunningBroker, pulsar_broker
 
 BARE: Final = """\
@@ -49,7 +56,7 @@ def main() -> None:
         capture = [str(PROGRAM), "capture", TOPIC, "--out", folder, "--url", broker.admin_url]
         timed(capture)
         pairs = [_pair(broker, chosen.messages, folder) for _ in range(chosen.rounds)]
-    _report(chosen.messages, pairs)
+    print_ratios("publish", chosen.messages, pairs)
 
 
 def _pair(broker: RunningBroker, count: int, folder: str) -> tuple[Run, Run]:
@@ -58,28 +65,8 @@ def _pair(broker: RunningBroker, count: int, folder: str) -> tuple[Run, Run]:
     script = [sys.executable, "-c", BARE, broker.service_url, topics[0], str(count), str(PAYLOAD)]
     bare = timed(script)
     ours = timed([str(PROGRAM), "publish", folder, "--to", topics[1], "--url", broker.admin_url])
-    for name, one in (("bare", bare), ("publish", ours)):
-        print(
-            f"{name:8} {count / one.seconds:9,.0f} messages/s  {one.seconds:6.1f} s  processor "
-            f"{one.processor:5.1f} s  {one.memory:5.0f} MiB",
-            flush=True,
-        )
+    print_pair("publish", count, bare, ours)
     return bare, ours
-
-
-def _report(count: int, pairs: Sequence[tuple[Run, Run]]) -> None:
-    ratios = sorted(bare.seconds / ours.seconds for bare, ours in pairs)
-    work = statistics.median(bare.processor / ours.processor for bare, ours in pairs)
-    rates = [
-        statistics.median(count / each.seconds for each in side)
-        for side in zip(*pairs, strict=True)
-    ]
-    memory = max(ours.memory for _, ours in pairs)
-    print(
-        f"{count:,} messages: bare {rates[0]:,.0f}, publish {rates[1]:,.0f} messages/s; publish "
-        f"{statistics.median(ratios):.2f} of the bare rate ({ratios[0]:.2f} to {ratios[-1]:.2f}), "
-        f"{work:.2f} by processor time; at most {memory:.0f} MiB"
-    )
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
-from gitops.model.errors import GitopsError, OutsideError, UnknownOutcomeError
-from gitops.model.journal import Outcome
+from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.journal import outcome_of
 from gitops.model.plan import Action
 from gitops.planning.plan_document import action_document
 
@@ -54,7 +54,7 @@ class JournalFile:
 
     def conclude(self, version: int | None, error: GitopsError | None) -> None:
         """What became of the action that was intended last."""
-        content: dict[str, Any] = {"outcome": _outcome(error).value}
+        content: dict[str, Any] = {"outcome": outcome_of(error).value}
         content |= {} if version is None else {"version": version}
         content |= {"error": error.what} if error else {}
         self._write("outcome", content, sync=False)
@@ -74,12 +74,6 @@ class JournalFile:
                 where=str(self.path),
                 hint="make room, or name another file with --journal",
             ) from error
-
-
-def _outcome(error: GitopsError | None) -> Outcome:
-    if error is None:
-        return Outcome.DONE
-    return Outcome.UNKNOWN if isinstance(error, UnknownOutcomeError) else Outcome.FAILED
 
 
 def _append(path: Path, line: bytes, *, sync: bool) -> None:

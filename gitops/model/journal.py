@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
+
+from gitops.model.errors import GitopsError, UnknownOutcomeError
 
 
 class Outcome(Enum):
@@ -15,6 +17,13 @@ class Outcome(Enum):
     FAILED = "failed"
     UNKNOWN = "unknown"
     """No answer came, or the process ended before one could be written down."""
+
+
+def outcome_of(error: GitopsError | None) -> Outcome:
+    """What became of an action that ended with this error, or without one."""
+    if error is None:
+        return Outcome.DONE
+    return Outcome.UNKNOWN if isinstance(error, UnknownOutcomeError) else Outcome.FAILED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,5 +76,5 @@ class JournalRun:
         return sum(one.closes for one in self.attempts)
 
 
-APPLIED = "applied"
+APPLIED: Final = "applied"
 """The outcome of a run after which nothing of its plan is left."""

@@ -59,6 +59,10 @@ class RegistryState:
     namespaces: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
     topics: Mapping[TopicName, TopicState] = field(default_factory=dict)
 
+    def subject(self, name: NamespaceName | TopicName) -> NamespaceState | TopicState:
+        """A namespace or a topic that is in it."""
+        return self.namespaces[name] if isinstance(name, NamespaceName) else self.topics[name]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:

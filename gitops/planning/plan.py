@@ -352,7 +352,7 @@ def _expected_state(observed: RegistryState, actions: list[Action]) -> dict[str,
     for action in actions:
         name = subject_of(action)
         key = fingerprints.subject_name(name)
-        before = now.get(key) or _state(observed, name)
+        before = now.get(key) or observed.subject(name)
         now[key] = fingerprints.fingerprints_after(before, action)
         passed.setdefault(key, []).append(fingerprints.subject_fingerprint(now[key]))
         if isinstance(action, SetPolicy) and action.sets_back:
@@ -378,9 +378,3 @@ def subject_of(action: Action) -> NamespaceName | TopicName:
             return action.subject
         case RegisterSchema() | DeleteSchema():
             return action.topic
-
-
-def _state(observed: RegistryState, name: NamespaceName | TopicName) -> fingerprints.Subject:
-    if isinstance(name, NamespaceName):
-        return observed.namespaces[name]
-    return observed.topics[name]

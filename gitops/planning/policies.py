@@ -12,7 +12,7 @@ from gitops.model.policy import (
     SchemaAutoUpdateCompatibilityStrategy,
     TopicPolicies,
     camel_case,
-    is_unset,
+    is_same_value,
     managed_items,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -47,7 +47,7 @@ def changes(desired: _P, observed: _P, *, enforced_above: bool = False) -> tuple
         want, have = getattr(desired, field.name), getattr(observed, field.name)
         if want is None or want == have:
             continue
-        same = is_unset(key, want) and is_unset(key, have)
+        same = is_same_value(key, want, have)
         if not same or (enforced_above and want is False):
             found.append(PolicyChange(key=key, before=have, after=want))
     return tuple(found)

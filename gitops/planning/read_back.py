@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName
 from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
-from gitops.model.policy import is_unset, snake_case, value_text
+from gitops.model.policy import is_same_value, snake_case, value_text
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import subject_of
@@ -42,11 +42,8 @@ def difference(action: Action, version: int | None, state: RegistryState) -> str
 
 def _policy_difference(action: SetPolicy, state: RegistryState) -> str:
     key, wanted = action.change.key, action.change.after
-    if isinstance(action.subject, TopicName):
-        found = getattr(state.topics[action.subject].policies, snake_case(key))
-    else:
-        found = getattr(state.namespaces[action.subject].policies, snake_case(key))
-    if found == wanted or (is_unset(key, found) and is_unset(key, wanted)):
+    found = getattr(state.subject(action.subject).policies, snake_case(key))
+    if is_same_value(key, found, wanted):
         return ""
     return f"{key} of {action.subject} is {value_text(found) or 'not set'}"
 

@@ -35,7 +35,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
     SetPolicy,
 )
-from gitops.model.policy import PolicyValue, is_unset, managed_items, snake_case
+from gitops.model.policy import is_same_value, managed_items, snake_case
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning.drift import Provenance, split_versions
@@ -136,8 +136,8 @@ class _Search:
         subject, change = action.subject, action.change
         before = self._recorded_state(subject)
         recorded = getattr(before.policies, snake_case(change.key)) if before else None
-        is_as_recorded = before is not None and _is_same_value(change.key, recorded, change.before)
-        if is_as_recorded or not _state_of(self._observed, subject).exists:
+        is_as_recorded = before is not None and is_same_value(change.key, recorded, change.before)
+        if is_as_recorded or not self._observed.subject(subject).exists:
             self.pending.add(subject)
             return
         yield PolicyDrift(
@@ -154,13 +154,13 @@ class _Search:
 
         A setting that is gone leaves nothing that the files could say.
         """
-        before, live = self._recorded_state(subject), _state_of(self._observed, subject)
+        before, live = self._recorded_state(subject), self._observed.subject(subject)
         if before is None or not live.exists:
             return
-        managed = dict(managed_items(_state_of(self._plan_input.desired, subject).policies))
+        managed = dict(managed_items(self._plan_input.desired.subject(subject).policies))
         old, new = (dict(managed_items(one.policies)) for one in (before, live))
         for key in sorted(new.keys() - managed.keys()):
-            if not _is_same_value(key, old.get(key), new[key]):
+            if not is_same_value(key, old.get(key), new[key]):
                 yield PolicyDrift(
                     subject=subject,
                     key=key,
@@ -271,18 +271,6 @@ class _Search:
     def _recorded_topic(self, topic: TopicName) -> TopicState | None:
         found = self._recorded.topics.get(topic)
         return None if found is None or found == TopicState(topic=topic) else found
-
-
-def _state_of(
-    state: RegistryState, subject: NamespaceName | TopicName
-) -> NamespaceState | TopicState:
-    if isinstance(subject, NamespaceName):
-        return state.namespaces[subject]
-    return state.topics[subject]
-
-
-def _is_same_value(key: str, one: PolicyValue, other: PolicyValue) -> bool:
-    return one == other or (is_unset(key, one) and is_unset(key, other))
 
 
 def _lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:

@@ -21,10 +21,9 @@ from gitops.model.errors import (
     StalePlanError,
     UnknownOutcomeError,
 )
-from gitops.model.names import NamespaceName
 from gitops.model.plan import Action, CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import value_text
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
 from gitops.planning.plan import subject_of
 from gitops.planning.read_back import difference, subject_scope
@@ -199,11 +198,8 @@ class _Run:
 
     def _stale_subjects(self, action: Action) -> list[str]:
         """Who of the action's topic and namespace is not as the plan and what is done left it."""
-        subject = subject_of(action)
-        if isinstance(subject, NamespaceName):
-            scope = Scope(namespaces=frozenset({subject}))
-        else:
-            scope = Scope(namespaces=frozenset({subject.namespace}), topics=frozenset({subject}))
+        scope = subject_scope(action)
+        scope = replace(scope, namespaces=scope.namespaces | {t.namespace for t in scope.topics})
         try:
             now = self.interruption.wait(lambda: self.registry.observe(scope))
         except (OutsideError, KeyboardInterrupt):  # the refusal says more

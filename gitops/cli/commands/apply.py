@@ -87,9 +87,10 @@ def apply(
     recorded = journal_path(journal, plan_file, opened, registry)
     if status:
         return show_status(recorded, display)
-    if resume_it:
-        document = document or plan_to_resume(recorded)
+    if resume_it and document:
         require_attempt(recorded, document["digest"])
+    elif resume_it:
+        document = plan_to_resume(recorded)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     name = _registry_of(document, registry) if document else registry
@@ -105,15 +106,16 @@ def apply(
         shown = None
         if auto_approve or blocked:
             shown = plan_text(plan_output.plan_result(made, opened, time.monotonic() - started))
+        planned = document or to_document(made)
         run = Execution(
             plan=made,
-            digest=str((document or to_document(made))["digest"]),
+            digest=str(planned["digest"]),
             done_before=resumption.done,
             shown=shown,
             replan=REPLAN if document else "run the same command again: it makes a new plan",
             started=started,
             journal=JournalFile(recorded),
-            document=None if document else to_document(made),
+            document=None if document else planned,
         )
         if blocked:
             refuse(run, display)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -17,7 +18,9 @@ from gitops.reports import results
 from gitops.reports.operation_results import DriftResult, RegistryDrift
 
 if TYPE_CHECKING:
+    from gitops.changes.repository_plan import PlanRequest
     from gitops.cli.answer import Display
+    from gitops.usecases.drift import FoundDrift
 
 _WORST_FIRST: Final = (Exit.OUTSIDE, Exit.USAGE, Exit.FINDINGS, Exit.CHANGES, Exit.GOOD)
 _NAMESPACE: Final = 1
@@ -91,21 +94,29 @@ def _require_one(
         )
 
 
-def _drift_of(name: str, opened: OpenedRepository, display: Display) -> RegistryDrift:
+@contextmanager
+def _found(
+    names: list[str] | None, opened: OpenedRepository, display: Display
+) -> Iterator[tuple[FoundDrift, PlanRequest]]:
+    """The drift of a registry, which is open for as long as that is of use."""
     from gitops.cli.plan_output import plan_request
     from gitops.cli.progress import progress_bar
     from gitops.usecases.drift import drift
 
+    with (
+        open_registry(opened, names) as (live, config),
+        progress_bar(no_color=display.no_color) as progress,
+    ):
+        request = plan_request(opened, live, config)
+        yield drift(request, opened.root, opened.tree, progress), request
+
+
+def _drift_of(name: str, opened: OpenedRepository, display: Display) -> RegistryDrift:
     try:
-        with (
-            open_registry(opened, [name]) as (live, config),
-            progress_bar(no_color=display.no_color) as progress,
-        ):
-            request = plan_request(opened, live, config)
-            found = drift(request, opened.root, opened.tree, progress)
+        with _found([name], opened, display) as (found, _):
+            return RegistryDrift(registry=name, report=found.report)
     except GitopsError as error:
         return RegistryDrift(registry=name, error=error)
-    return RegistryDrift(registry=name, report=found.report)
 
 
 def _adopt(
@@ -115,20 +126,13 @@ def _adopt(
     wanted: Collection[NamespaceName | TopicName],
 ) -> DriftResult:
     """Write the files; raises what keeps the drift from being known."""
-    from gitops.cli.plan_output import plan_request
-    from gitops.cli.progress import progress_bar
     from gitops.repository.folder import write_files
-    from gitops.usecases.drift import adopt_drift, drift
+    from gitops.usecases.drift import adopt_drift
 
-    with (
-        open_registry(opened, names) as (live, config),
-        progress_bar(no_color=display.no_color) as progress,
-    ):
-        request = plan_request(opened, live, config)
-        found = drift(request, opened.root, opened.tree, progress)
+    with _found(names, opened, display) as (found, request):
         adoption = adopt_drift(found, request, opened.root, opened.tree, wanted)
     write_files(opened.root, adoption.files, adoption.removed)
-    one = RegistryDrift(registry=live.name, report=found.report)
+    one = RegistryDrift(registry=request.registry.name, report=found.report)
     return DriftResult(registries=[one], options=opened.options, adoption=adoption)
 
 

@@ -120,6 +120,8 @@ AddNumbers = Callable[[str, str, "NDArray[Any]"], None]
 INTEGER: Final = "integer"
 NUMBER: Final = "number"
 """The units of what is no date and no time: of ints and longs, of others."""
+PER_MILLISECOND: Final = {"micros": 1_000, "nanos": 1_000_000}
+"""How many of the finer units of time there are, by the end of a logical type's name."""
 
 
 @runtime_checkable

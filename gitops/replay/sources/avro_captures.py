@@ -9,21 +9,21 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 import pyarrow
 
 from gitops.messaging.capture_avro import DEFINITION, NOT_AVRO
 from gitops.messaging.capture_columns import SCHEMA
+from gitops.model.errors import extra_hint
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.avro_blocks import Block, Header, read_blocks, read_header
 from gitops.replay.sources.files import open_stream
 from gitops.replay.sources.source import Part, UnreadableError, Versions, is_same_avro
 from gitops.replay.sources.source_errors import AGAIN
 from gitops.replay.sources.tables import columns_of, to_batch
-
-_INSTALL: Final = "pip install 'pulsar-schema-gitops[pulsar]'"
 
 
 class AvroCaptureSource:
@@ -38,13 +38,13 @@ class AvroCaptureSource:
         names = columns_of(part, SCHEMA.names, keys=versions.need_keys(part.owners))
         columns = pyarrow.schema([SCHEMA.field(name) for name in names])
         at = 1
-        for rows in _some(_records(part, set(names))):
+        for rows in _some(_records(part, frozenset(names))):
             table = pyarrow.RecordBatch.from_pylist(rows, columns)
             yield to_batch(table, names, part.file.name, at)
             at += len(rows)
 
 
-def _records(part: Part, names: set[str]) -> Iterator[dict[str, Any] | UnreadableError]:
+def _records(part: Part, names: frozenset[str]) -> Iterator[dict[str, Any] | UnreadableError]:
     """The messages, and last what keeps the others from being read."""
     try:
         with open_stream(part.file) as stream:
@@ -67,21 +67,28 @@ def _check(header: Header, part: Part) -> None:
         )
 
 
-def _of_block(block: Block, names: set[str]) -> Iterator[dict[str, Any]]:
+def _of_block(block: Block, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """Its messages; raises UnreadableError, and what fastavro raises for bytes that are none."""
     try:
-        from fastavro import parse_schema, schemaless_reader
+        from fastavro import schemaless_reader
     except ImportError:
-        raise UnreadableError("fastavro is not installed", _INSTALL) from None
+        raise UnreadableError("fastavro is not installed", extra_hint("pulsar")) from None
 
-    written = parse_schema(DEFINITION)
-    fields = [field for field in DEFINITION["fields"] if field["name"] in names]
-    wanted = parse_schema({**DEFINITION, "fields": fields})
+    written, wanted = _schemas(names)
     data = io.BytesIO(block.data)
     for _ in range(block.count):
         found = schemaless_reader(data, written, wanted)
         assert isinstance(found, dict)  # noqa: S101 - for mypy: the definition is a record's
         yield found
+
+
+@cache
+def _schemas(names: frozenset[str]) -> tuple[Any, Any]:
+    """The writer's schema, and a reader's of these fields, as fastavro has them."""
+    from fastavro import parse_schema
+
+    fields = [field for field in DEFINITION["fields"] if field["name"] in names]
+    return parse_schema(DEFINITION), parse_schema({**DEFINITION, "fields": fields})
 
 
 def _some(records: Iterable[dict[str, Any] | UnreadableError]) -> Iterator[list[dict[str, Any]]]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from gitops.model.decision import Decision
-from gitops.model.errors import GitopsError, UnknownOutcomeError
+from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
-from gitops.model.journal import JournalRun
+from gitops.model.journal import JournalRun, outcome_of
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SchemaChange
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy, plain_policies
@@ -93,12 +93,10 @@ def applied_document(
     }
 
 
-def _result(result: Result, outcome: str = "done") -> dict[str, Any]:
-    if result.error:
-        outcome = "unknown" if isinstance(result.error, UnknownOutcomeError) else "failed"
+def _result(result: Result, outcome: str = "") -> dict[str, Any]:
     return {
         "action": action_document(result.action),
-        "outcome": outcome,
+        "outcome": outcome or outcome_of(result.error).value,
         "version": result.version,
         "error": error_document(result.error) if result.error else None,
     }

@@ -9,7 +9,7 @@ from typing import Final, assert_never
 from rich.console import RenderableType
 from rich.text import Text
 
-from gitops.model.errors import UnknownOutcomeError
+from gitops.model.journal import Outcome, outcome_of
 from gitops.model.plan import CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
@@ -18,12 +18,16 @@ from gitops.reports.text.plain import safe
 from gitops.usecases.apply import Result
 
 _MAX_SUBJECT: Final = 50
-_STYLES: Final = {"✓": "green", "✗": "bold red", "?": "bold yellow"}
-_COUNTS: Final = (
-    ("✓", "done"),
-    ("✗", "failed"),
-    ("?", "with an unknown outcome"),
-)
+SIGNS: Final = {
+    Outcome.DONE: ("✓", "green"),
+    Outcome.FAILED: ("✗", "bold red"),
+    Outcome.UNKNOWN: ("?", "bold yellow"),
+}
+WORDS: Final = {
+    Outcome.DONE: "done",
+    Outcome.FAILED: "failed",
+    Outcome.UNKNOWN: "with an unknown outcome",
+}
 
 
 def apply_head(plan: Plan, done_before: int) -> Text:
@@ -49,13 +53,11 @@ class ActionLines:
 
     def line(self, result: Result) -> RenderableType:
         """What became of one action: the version that came out, or why there is none."""
-        sign = _sign(result)
-        title = Text.assemble(
-            (sign, _STYLES[sign]), " ", (safe(str(subject_of(result.action))), "")
-        )
+        sign, style = SIGNS[outcome_of(result.error)]
+        title = Text.assemble((sign, style), " ", (safe(str(subject_of(result.action))), ""))
         *others, last = (Text(safe(cell)) for cell in _cells(result))
         if result.error:
-            last.append(": ").append(safe(result.error.what), style=_STYLES[sign])
+            last.append(": ").append(safe(result.error.what), style=style)
         return align_columns([(title, *others, last)], widths=self.widths)
 
 
@@ -70,10 +72,10 @@ def apply_count(
         return Text(f"nothing left to do: the {before} of this plan {were} carried out before")
     if not total:
         return Text("nothing to do")
-    signs = [_sign(result) for result in results if not result.closes]
-    if signs.count("✓") == total:
+    outcomes = [outcome_of(result.error) for result in results if not result.closes]
+    if outcomes.count(Outcome.DONE) == total:
         return Text.assemble(f"applied {_actions(total)} to {safe(plan.registry)}", (took, "dim"))
-    counts = [f"{n} {what}" for sign, what in _COUNTS if (n := signs.count(sign))]
+    counts = [f"{n} {what}" for each, what in WORDS.items() if (n := outcomes.count(each))]
     closed = sum(result.closes for result in results)
     left = total - len(results)
     counts += [f"{closed} set back"] if closed else []
@@ -83,12 +85,6 @@ def apply_count(
 
 def _actions(number: int) -> str:
     return f"{number:,} action{'' if number == 1 else 's'}"
-
-
-def _sign(result: Result) -> str:
-    if result.error is None:
-        return "✓"
-    return "?" if isinstance(result.error, UnknownOutcomeError) else "✗"
 
 
 def _cells(result: Result) -> tuple[str, ...]:

@@ -11,19 +11,10 @@ from rich.text import Text
 from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import JournalResult
+from gitops.reports.text.apply import SIGNS, WORDS
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
 
-_SIGNS: Final = {
-    Outcome.DONE: ("✓", "green"),
-    Outcome.FAILED: ("✗", "bold red"),
-    Outcome.UNKNOWN: ("?", "bold yellow"),
-}
-_WORDS: Final = {
-    Outcome.DONE: "done",
-    Outcome.FAILED: "failed",
-    Outcome.UNKNOWN: "with an unknown outcome",
-}
 _MADE: Final = {
     "CreateNamespace": ("namespace created", "namespaces created"),
     "SetPolicy": ("policy set", "policies set"),
@@ -54,7 +45,7 @@ def _counts(run: JournalRun) -> str:
     total = run.done_before + run.actions
     said = [f"{done:,} of {count(total, 'action')} done"]
     others = (Outcome.FAILED, Outcome.UNKNOWN)
-    said += [f"{n:,} {_WORDS[each]}" for each in others if (n := run.count(each))]
+    said += [f"{n:,} {WORDS[each]}" for each in others if (n := run.count(each))]
     said += [f"{run.closings:,} set back"] if run.closings else []
     left = run.actions - (len(run.attempts) - run.closings)
     said += [f"{left:,} not tried"] if left > 0 else []
@@ -62,7 +53,7 @@ def _counts(run: JournalRun) -> str:
 
 
 def _line(attempt: Attempt) -> tuple[Text, ...]:
-    sign, style = _SIGNS[attempt.outcome]
+    sign, style = SIGNS[attempt.outcome]
     subject = Text.assemble(("  ", ""), (sign, style), " ", safe(_subject(attempt.action)))
     what = Text(safe(_what(attempt)))
     if attempt.error:

@@ -1,41 +1,20 @@
-"""A field that seems renamed is one cause with what it makes unreadable."""
+"""A field that seems renamed is one cause, with both ways to mend it."""
 
 from __future__ import annotations
 
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.findings import Location
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaInfo
-from gitops.planning.refusals import TopicCase
-from gitops.planning.topics import TopicOutcome, plan_topic
-from tests.support.states import CREATED, TODAY, avro, field, history
-
-
-def _locate(pointer: str) -> Location:
-    return Location(file="created.avsc", line=1, column=1, pointer=pointer)
-
-
-def _planned(new: SchemaInfo, old: SchemaInfo, strategy: Strategy = Strategy.FULL) -> TopicOutcome:
-    return plan_topic(
-        TopicCase(
-            today=TODAY,
-            topic=CREATED,
-            desired=new,
-            history=history(old),
-            strategy=strategy,
-            line=PULSAR_4_0,
-            locate=_locate,
-        )
-    )
+from tests.support.states import avro, field, history
+from tests.support.topic_plans import locate, planned
 
 
 def test_a_rename_that_neither_side_reads_is_one_cause() -> None:
-    outcome = _planned(avro(field("a"), field("nn")), avro(field("a"), field("n")))
+    outcome = planned(avro(field("a"), field("nn")), history(avro(field("a"), field("n"))))
 
     assert isinstance(outcome, RefusedSchema)
     (found,) = outcome.findings
-    assert (found.rule, found.location) == ("AVRO-R002", _locate("/fields/1/name"))
+    assert (found.rule, found.location) == ("AVRO-R002", locate("/fields/1/name"))
     assert found.message == (
         "v0 and the new schema cannot read each other's messages at 'nn': 'n' is gone and 'nn' of "
         "the same type is new, and neither has a default"
@@ -50,7 +29,7 @@ def test_a_rename_that_neither_side_reads_is_one_cause() -> None:
 
 def test_a_rename_that_the_new_schema_alone_cannot_read_is_one_finding() -> None:
     old, new = avro(field("n")), avro(field("nn"))
-    outcome = _planned(new, old, Strategy.BACKWARD)
+    outcome = planned(new, history(old), Strategy.BACKWARD)
 
     assert isinstance(outcome, RefusedSchema)
     (found,) = outcome.findings
@@ -60,7 +39,7 @@ def test_a_rename_that_the_new_schema_alone_cannot_read_is_one_finding() -> None
 
 def test_a_rename_of_a_field_with_a_default_still_warns() -> None:
     old, new = avro(field("a"), field("n", default="")), avro(field("a"), field("nn", default=""))
-    outcome = _planned(new, old)
+    outcome = planned(new, history(old))
 
     assert isinstance(outcome, RegisterSchema)
     assert [one.rule for one in outcome.findings] == ["AVRO-W006"]

@@ -16,7 +16,7 @@ from gitops.replay.kernel.avro.row_counts import Positions
 from gitops.replay.kernel.avro.rows import Row
 from gitops.replay.kernel.avro.steps import FixedSize, Number, Plan, Step, Text
 from gitops.replay.kernel.payload_column import as_doubles
-from gitops.replay.kernel.protocol import INTEGER, NUMBER, AddNumbers
+from gitops.replay.kernel.protocol import INTEGER, NUMBER, PER_MILLISECOND, AddNumbers
 
 _NUMBERS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("int", "long"), INTEGER),
@@ -25,7 +25,6 @@ _NUMBERS: Final[Mapping[str, str]] = {
 """The units by what a type is, or stands for."""
 
 _FRACTIONS: Final = frozenset({"float", "double"})
-_PER_MILLISECOND: Final = {"micros": 1_000, "nanos": 1_000_000}
 
 
 def read_numbers(
@@ -138,5 +137,5 @@ def _decimal(data: bytes, scale: int) -> float:
 def _add(step: Number | FixedSize | Text, numbers: NDArray[Any], add: AddNumbers) -> None:
     unit = _unit(step.meaning)
     part = step.meaning.logical.rpartition("-")[2] if step.meaning else ""
-    factor = _PER_MILLISECOND.get(part, 1)
+    factor = PER_MILLISECOND.get(part, 1)
     add(step.path, unit, numbers if factor == 1 else numbers // factor)

@@ -23,13 +23,12 @@ from gitops.replay.kernel.json.schema_pair import (
     OneOf,
     Recursion,
 )
-from gitops.replay.kernel.protocol import INTEGER, NUMBER, AddNumbers
+from gitops.replay.kernel.protocol import INTEGER, NUMBER, PER_MILLISECOND, AddNumbers
 
 _MOST: Final = 65_536
 """Payloads whose numbers wait to be added."""
 
 _MILLISECOND: Final = datetime.timedelta(milliseconds=1)
-_PER_MILLISECOND: Final = {"micros": 1_000, "nanos": 1_000_000}
 _NOT_A_NUMBER: Final = float("nan")
 """Stands for what is no number of its unit, such as a date that is written as a list."""
 
@@ -73,9 +72,9 @@ def _parts(node: Node, value: Any) -> Iterable[tuple[Node, Any]]:  # noqa: ANN40
 
 def _leaf(path: str, scalar: Scalar, value: Any, found: _Found) -> None:  # noqa: ANN401 - JSON
     time, _, part = scalar.form.rpartition("-")
-    unit = time if part in {"millis", *_PER_MILLISECOND} else part
+    unit = time if part in {"millis", *PER_MILLISECOND} else part
     if unit in _MOMENTS:
-        number = _MOMENTS[unit](value, _PER_MILLISECOND.get(part, 1))
+        number = _MOMENTS[unit](value, PER_MILLISECOND.get(part, 1))
     elif scalar.kind in {"int", "long"} and not scalar.form:
         unit, number = INTEGER, value
     elif scalar.kind in {"float", "double"} or scalar.form == "decimal":
