@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -101,6 +101,31 @@ def _with_release(settings: BrokerSettings, release: str, source: SettingSource)
 def is_plain(settings: BrokerSettings) -> bool:
     """Whether nobody has said anything of a broker that has no other settings than Pulsar's own."""
     return all(settings.source(name) is SettingSource.DEFAULT for name in SETTINGS)
+
+
+def broker_notes(settings: BrokerSettings, names: Collection[str] = SETTINGS) -> Iterator[str]:
+    """Sentences on what may be otherwise than an answer has it.
+
+    That is what of these fields is only assumed, what contradicts, and what nobody knows.
+    """
+    assumed = [one for one in names if settings.source(one) is SettingSource.ASSUMED]
+    if _RELEASE in assumed:
+        yield _ASSUMED_RELEASE.format(settings.release)
+    if any(one != _RELEASE for one in assumed):
+        yield _ASSUMED_DEFAULTS
+    yield from (f"{one.message}: the cluster's value is used" for one in settings.conflicts)
+    yield from (one.message for one in settings.doubts)
+
+
+_RELEASE: Final = "release"
+_ASSUMED_DEFAULTS: Final = (
+    "assumed of the broker: Pulsar's defaults, since the role may not read its configuration; "
+    "`brokerDefaults` in a gitops.yaml can set it"
+)
+_ASSUMED_RELEASE: Final = (
+    "assumed of the broker: Pulsar {}, since it does not report its release; `broker` "
+    "in a gitops.yaml can set it"
+)
 
 
 def is_seen(settings: BrokerSettings, name: str) -> bool:

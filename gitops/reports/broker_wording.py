@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from gitops.broker.lines.table import find_line, has_legacy_switch
 from gitops.model.broker_settings import SETTINGS, is_plain
 from gitops.model.policy import BrokerSettings, SettingSource
 
@@ -12,10 +13,11 @@ _PULSAR: Final = BrokerSettings()
 _RELEASE, _STRATEGY, *_SWITCHES = SETTINGS
 _BROKER: Final = "`broker:`"
 _DEFAULTS: Final = "`brokerDefaults:`"
+_LEGACY: Final = "schema_json_allow_legacy_jackson_format"
 _WORDS: Final = {
     "is_allow_auto_update_schema_enabled": "auto-update {}",
     "is_schema_validation_enforced": "validation {}",
-    "schema_json_allow_legacy_jackson_format": "legacy JSON format {}",
+    _LEGACY: "legacy JSON format {}",
     "system_topic_schema_compatibility_strategy": "system topics {}",
 }
 
@@ -23,7 +25,8 @@ _WORDS: Final = {
 def broker_lines(broker: BrokerSettings, release_key: str = _BROKER) -> tuple[str, ...]:
     """The release and the default strategy with their sources, and why something is assumed.
 
-    Other settings are named where they are not Pulsar's defaults. No line where nothing can be
+    Other settings are named where they are not Pulsar's defaults, or are assumed and decide about
+    definitions. No line where nothing can be
     otherwise. `release_key` is what sets a release that is assumed.
     """
     if is_plain(broker):
@@ -37,11 +40,18 @@ def _settings(broker: BrokerSettings) -> Iterator[str]:
     yield f"default strategy {strategy}{_source(broker, _STRATEGY)}"
     for name in _SWITCHES:
         value = getattr(broker, name)
-        if value != getattr(_PULSAR, name):
+        if value != getattr(_PULSAR, name) or (name == _LEGACY and _is_open(broker)):
             shown = ("on" if value else "off") if isinstance(value, bool) else value.value
             yield f"{_WORDS[name].format(shown)}{_source(broker, name)}"
     if types := broker.types_without_checker:
         yield f"no checker for {' and '.join(each.value for each in types)}"
+
+
+def _is_open(broker: BrokerSettings) -> bool:
+    """Whether definitions are decided by the switch for the old form of JSON, which is assumed."""
+    line = find_line(broker.release)
+    is_assumed = broker.source(_LEGACY) is SettingSource.ASSUMED
+    return is_assumed and line is not None and has_legacy_switch(line)
 
 
 def _source(broker: BrokerSettings, name: str) -> str:

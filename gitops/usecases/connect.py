@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from gitops.broker.connection import (
     Admission,
@@ -22,12 +21,13 @@ from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import desired_state, topic_policies
 from gitops.extraction.extraction import ExtractRequest, is_class_name
 from gitops.extraction.python_classes import extract_python
+from gitops.model.broker_settings import broker_notes
 from gitops.model.config import RegistryConfig
 from gitops.model.decision import StoredHistory
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings, SettingSource
+from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.refusals import DefinitionLocations, findings_of
@@ -40,15 +40,6 @@ from gitops.repository.client_schema import (
     topic_avro_type,
 )
 from gitops.schemas.payload import PayloadError, stored_history, to_stored
-
-_DEFAULTS: Final = (
-    "assumed of the broker: Pulsar's defaults, since the role may not read its configuration; "
-    "`brokerDefaults` in a gitops.yaml can set it"
-)
-_RELEASE: Final = (
-    "assumed of the broker: Pulsar {}, since it does not report its release; `broker` "
-    "in a gitops.yaml can set it"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,22 +237,14 @@ def _notes(
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
-    notes += _broker_notes(broker, live)
-    notes += [f"{one.message}: the cluster's value is used" for one in broker.conflicts]
-    notes += [one.message for one in broker.doubts]
-    return tuple(notes)
+    return (*notes, *broker_notes(broker, _deciding(live)))
 
 
-def _broker_notes(broker: BrokerSettings, live: ConnectionPolicies) -> Iterator[str]:
-    """What counts here and is only assumed."""
+def _deciding(live: ConnectionPolicies) -> list[str]:
+    """The settings of the broker that count here."""
     by = {
         "schema_compatibility_strategy": live.strategy_by,
         "is_allow_auto_update_schema_enabled": live.auto_update_by,
         "is_schema_validation_enforced": live.validation_by,
     }
-    if broker.source("release") is SettingSource.ASSUMED:
-        yield _RELEASE.format(broker.release)
-    if any(
-        broker.source(name) is SettingSource.ASSUMED for name, who in by.items() if who == "broker"
-    ):
-        yield _DEFAULTS
+    return ["release", *(name for name, who in by.items() if who == "broker")]

@@ -9,6 +9,7 @@ from gitops.changes.change import LoadedChange
 from gitops.changes.migration_files import MigrationFiles, write_migrations
 from gitops.changes.new_findings import new_findings
 from gitops.changes.repository_plan import PlanRequest, blocks, plan_of, read_plan_input
+from gitops.model.broker_settings import broker_notes
 from gitops.model.check import CheckReport
 from gitops.model.plan import Plan
 from gitops.model.rollout import Rollout
@@ -50,8 +51,17 @@ def registry_rollout(
     plan = plan_of(planning, planned, progress)
     whole = add_client_topics(planned, planning.registry, planning.repository)
     rollout, _ = rollout_of(registry_rollout_request(planning.repository, whole, plan, paths))
-    conflicts = (f"{one.message}: the cluster's value is used" for one in plan.broker.conflicts)
-    return RegistryRollout(plan=plan, rollout=replace(rollout, notes=(*conflicts, *rollout.notes)))
+    return RegistryRollout(plan=plan, rollout=_noted(rollout, plan))
+
+
+def with_broker_notes(report: CheckReport) -> CheckReport:
+    """A checked change whose rollouts are shown alone: what its plans tell of the broker, too."""
+    noted = (replace(one, rollout=_noted(one.rollout, one.plan)) for one in report.registries)
+    return replace(report, registries=tuple(noted))
+
+
+def _noted(rollout: Rollout, plan: Plan) -> Rollout:
+    return replace(rollout, notes=(*broker_notes(plan.broker), *rollout.notes))
 
 
 def change_rollout(report: CheckReport, loaded: LoadedChange, *, migrate: bool) -> ChangeRollout:

@@ -84,8 +84,13 @@ def nearest_line(release: str) -> str:
     return older[-1] if older else next(iter(LINES))
 
 
+def has_legacy_switch(line: BrokerLine) -> bool:
+    """Whether `schemaJsonAllowLegacyJacksonFormat` has an effect: from 4.2 on (PIP-464)."""
+    return line.rules.jackson is JacksonForm.NEVER
+
+
 def with_legacy_json(line: BrokerLine) -> BrokerLine:
     """The line with `schemaJsonAllowLegacyJacksonFormat` on; before 4.2 it has no effect."""
-    if line.rules.jackson is not JacksonForm.NEVER:
+    if not has_legacy_switch(line):
         return line
     return replace(line, rules=replace(line.rules, jackson=JacksonForm.AFTER_ANY_FAILURE))

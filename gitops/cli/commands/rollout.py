@@ -89,7 +89,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     """
     from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
-    from gitops.usecases.rollout import change_rollout
+    from gitops.usecases.rollout import change_rollout, with_broker_notes
 
     if migrate and request.head is not None:
         raise UsageError(
@@ -99,7 +99,9 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
     with check_change(request, display) as (outcome, loaded):
         report = outcome.report
         found = change_rollout(report, loaded, migrate=migrate)
-        print_result(results.RolloutResult(report=report, migrated=migrate), display)
+        print_result(
+            results.RolloutResult(report=with_broker_notes(report), migrated=migrate), display
+        )
         if migrate:
             _write_migration(found.migration, loaded.change.checkout.root)
     if found.has_broken_files:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,21 @@ from gitops.changes.change import ChangeRequest, find_change, load_change
 from gitops.changes.registries import registry_config
 from gitops.changes.repository_plan import PlanRequest
 from gitops.git.checkout import open_checkout
+from gitops.model.broker_settings import assumed_settings, broker_notes
 from gitops.model.names import TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.policy import BrokerSettings, SettingRemark
 from gitops.model.rollout import Block, Migration, Register, Rollout
+from gitops.planning.rolling_upgrade import release_doubts
 from gitops.repository.loader import load
 from gitops.usecases.check import CheckRequest, check
-from gitops.usecases.rollout import ChangeRollout, change_rollout, is_blocked, registry_rollout
+from gitops.usecases.rollout import (
+    ChangeRollout,
+    change_rollout,
+    is_blocked,
+    registry_rollout,
+    with_broker_notes,
+)
 from tests.support.check_repository import FILES, FOLDER, avro
 from tests.support.fake_registry import FakeRegistry
 from tests.support.git_repos import GitRepository
@@ -129,3 +138,31 @@ def _change_rollout(repo: GitRepository, *, migrate: bool) -> ChangeRollout:
         loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
         request = CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
         return change_rollout(check(request).report, loaded, migrate=migrate)
+
+
+def test_what_is_only_assumed_of_the_broker_is_noted() -> None:
+    """Also a broker without a profile, for `rollout` alone prints no plan."""
+    release, defaults = _dashed_rollout(assumed_settings()).notes
+
+    assert release.startswith("assumed of the broker: Pulsar 4.0")
+    assert defaults.startswith("assumed of the broker: Pulsar's defaults")
+    doubts = tuple(release_doubts(["4.0.7", "6.1.0"]))
+    known = BrokerSettings(release="4.0.7", other_releases=("6.1.0",), doubts=doubts)
+    assert "there is no profile of Pulsar 6.1.0" in _dashed_rollout(known).notes[-1]
+
+
+@pytest.mark.slow
+def test_a_change_has_the_same_notes(tmp_path: Path) -> None:
+    repo = GitRepository(tmp_path / "repo")
+    repo.commit(FILES)
+    repo.write(_BREAKING)
+    with open_checkout(repo.root) as checkout:
+        loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
+        request = CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
+        report = check(request).report
+    (one,) = report.registries
+    unsure = replace(one, plan=replace(one.plan, broker=assumed_settings()))
+
+    (noted,) = with_broker_notes(replace(report, registries=(unsure,))).registries
+
+    assert noted.rollout.notes == (*broker_notes(assumed_settings()), *one.rollout.notes)
