@@ -48,8 +48,9 @@ def plan_to_resume(path: Path) -> dict[str, Any]:
 
     runs = read_journal(path)
     if not runs or runs[-1].is_whole:
+        why = "the last apply carried out its whole plan" if runs else "the journal has no apply"
         raise UsageError(
-            "there is nothing to resume: the last apply carried out its whole plan",
+            f"there is nothing to resume: {why}",
             where=str(path),
             hint="see `pulsar-gitops plan`",
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from gitops.journal.writer import API_VERSION
+from gitops.journal.writer import API_VERSION, is_start
 from gitops.model.errors import UsageError
 from gitops.model.journal import Attempt, JournalRun, Outcome
 
@@ -82,7 +82,8 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, _Entry]]:
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError):
-            if number == len(lines) or _is_start(lines[number]):
+            # Where another apply begins, what is before it was cut.
+            if number == len(lines) or is_start(lines[number]):
                 continue
             raise _damaged(path, number) from None
         if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
@@ -94,11 +95,6 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, _Entry]]:
                 hint=f"this release reads {API_VERSION}: use the release that wrote it",
             )
         yield number, entry
-
-
-def _is_start(line: str) -> bool:
-    """Whether another apply begins: what is before it was cut."""
-    return line.startswith('{"entry": "start"')
 
 
 def _damaged(path: Path, number: int) -> UsageError:

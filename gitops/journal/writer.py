@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, final
 
-from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.journal import outcome_of
 from gitops.model.plan import Action
 from gitops.planning.plan_document import action_document
@@ -44,7 +44,10 @@ class JournalFile:
         self._run = secrets.token_hex(_ID_BYTES)
 
     def begin(self, start: Mapping[str, Any]) -> None:
-        """Which plan is carried out, on which registry."""
+        """Which plan is carried out, on which registry; raises UsageError for another file."""
+        if _is_another_file(self.path):
+            hint = "name a new file with --journal, or one that an apply wrote"
+            raise UsageError("the file is no journal", where=str(self.path), hint=hint)
         self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
 
     def intend(self, action: Action, *, closes: bool = False) -> None:
@@ -74,6 +77,22 @@ class JournalFile:
                 where=str(self.path),
                 hint="make room, or name another file with --journal",
             ) from error
+
+
+def is_start(line: str) -> bool:
+    """Whether a line is the first of an apply."""
+    return line.startswith(_START)
+
+
+_START: Final = '{"entry": "start"'
+
+
+def _is_another_file(path: Path) -> bool:
+    """Whether a file begins as no journal does, not even one that a crash cut at once."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return not _START.startswith(file.read(len(_START)).decode(errors="replace"))
 
 
 def _append(path: Path, line: bytes, *, sync: bool) -> None:

@@ -83,7 +83,7 @@ def apply(
     document = _read(plan_file) if plan_file else None
     refuse_inputs([output, journal], [plan_file] if plan_file else [])
     release = release_of(document) if document else as_if_broker
-    opened = open_repository(repo, output, release=release)
+    opened = open_repository(repo, output, journal, release=release)
     recorded = journal_path(journal, plan_file, opened, registry)
     if status:
         return show_status(recorded, display)

@@ -148,3 +148,24 @@ def test_an_apply_without_work_writes_no_journal(repo: Path) -> None:
     assert _run(repo, "apply", "--auto-approve")[0] == 0
 
     assert not (repo / ".gitops" / "local.journal").exists()
+
+
+@pytest.mark.parametrize("name", ["gitops.yaml", "namespaces/shop/orders/order-created.avsc"])
+def test_no_file_of_the_repository_becomes_a_journal(repo: Path, name: str) -> None:
+    before = (repo / name).read_bytes()
+
+    code, _, err = _run(repo, "apply", "--auto-approve", "--journal", repo / name)
+
+    assert code == 2
+    assert name in err.replace("\n", "")
+    assert (repo / name).read_bytes() == before
+    assert _run(repo, "plan", "--detailed-exitcode")[0] == 3
+
+
+def test_an_empty_journal_has_no_apply_to_resume(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "journal").touch()
+
+    code, _, err = _run(repo, "apply", "--resume", "--journal", tmp_path / "journal")
+
+    assert code == 2
+    assert "there is nothing to resume: the journal has no apply" in err
