@@ -27,10 +27,11 @@ test: lint java ## Everything: style, types, layers, all tests, also with a real
 	@$(PYTEST)
 
 # Not the types, which take mypy long without a cache, and nothing slow: `make test` has both.
+# Handed out by the file: a test at a time costs a fifth of the minute, and nothing here is grouped.
 .PHONY: quick
 quick: style ## Under a minute: style, layers, and the unit tests that are fast
 	@echo "fast unit tests"
-	@HYPOTHESIS_PROFILE=quick $(PYTEST) --quiet -m "not broker and not slow" tests/unit tests/architecture
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) --dist loadfile --quiet -m "not broker and not slow" tests/unit tests/architecture
 
 .PHONY: pythons
 pythons: $(READY) ## The unit tests, on every other Python from 3.11 on that the machine has

@@ -104,6 +104,7 @@ def test_the_differences_are_those_of_a_whole_comparison(
     assert _differences(topic, lines[1]) == _differences(topic, lines[1], whole=True)
 
 
+@pytest.mark.slow
 def test_the_differences_of_recorded_histories_are_those_of_a_whole_comparison() -> None:
     found = set()
     for text in shared_file("conformance-lines/conformance-4.0.7.jsonl").read_text().split("\n"):

@@ -16,6 +16,8 @@ from tests.support.git_repos import GitRepository
 from tests.support.runner import Command, commands
 from tests.support.situations import SITUATIONS, Situation, build
 
+pytestmark = pytest.mark.slow
+
 CAPTURED: Final = folder_of("payments/captured")
 CREATED: Final = folder_of("orders/order-created")
 LOST: Final = folder_of("orders/order-lost")

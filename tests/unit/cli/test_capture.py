@@ -43,6 +43,7 @@ def test_a_registry_without_messages_is_named(command: CommandLine, applied: Pat
     assert not Path("x").exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_is_not_there_is_named(command: CommandLine, tmp_path: Path) -> None:
     url = "http://127.0.0.1:1"
     ran = command("capture", "shop/orders/created", "--out", tmp_path / "cap", "--url", url)

@@ -87,6 +87,7 @@ def test_each_apply_is_one_of_its_own(tmp_path: Path) -> None:
     assert (first.plan, second.plan) == (None, {"kind": "Plan"})
 
 
+@pytest.mark.slow
 def test_wherever_a_crash_cuts_the_file_the_rest_is_read_and_goes_on(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     _applied(whole).end(APPLIED)

@@ -213,6 +213,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capture_parts, "GROUP_ROWS", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_parts")
 def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) -> None:
     """By a failure of the broker, by Ctrl-C, and by the death of the process."""

@@ -144,6 +144,7 @@ def test_the_settings_in_json() -> None:
     assert known["sources"]["schemaJsonAllowLegacyJacksonFormat"] == "assumed"
 
 
+@pytest.mark.slow
 def test_a_thousand_topics_of_one_cause_are_one_block() -> None:
     topics = {f"t{n:04}": (DASHED,) if n < 1000 else (record(),) for n in range(1001)}
     report = audit_of(topics, target="5.0")

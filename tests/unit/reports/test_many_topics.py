@@ -23,7 +23,8 @@ RESULTS: Final = 5_000
 """Results that code scanning shows of a run; the file has at most 10 MB, packed."""
 
 
-@pytest.mark.parametrize("topics", [300, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("topics", [300, 1000])
 def test_every_cause_is_shown_within_the_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topics: int
 ) -> None:

@@ -60,6 +60,7 @@ def test_nobody_is_named_without_a_variable() -> None:
     assert cluster_of_environment()[0] == ""
 
 
+@pytest.mark.slow
 def test_the_registry_is_called_by_its_address() -> None:
     registry, config = open_cluster("http://broker.example:8080/admin/v2/", "--url")
     assert registry.name == registry.address == "http://broker.example:8080"

@@ -165,6 +165,7 @@ def test_engines_differ_in_their_name_alone() -> None:
     assert other.replace("engine spark", "engine local") == replay_page(REPORT)
 
 
+@pytest.mark.slow
 def test_many_fields_are_all_there_and_many_names_are_cut() -> None:
     symbols = {f"S{number:03}": 1 for number in range(40)}
     fields = tuple(
