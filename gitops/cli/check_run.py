@@ -12,7 +12,7 @@ from typing import Final
 
 from gitops.changes.change import ChangeRequest, LoadedChange, find_change, load_change
 from gitops.cli.answer import Display
-from gitops.cli.console import refuse_inputs
+from gitops.cli.console import is_input, refuse_inputs
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
@@ -23,8 +23,6 @@ from gitops.replay.replay_report import ReplayRequest
 from gitops.usecases.check import CheckOutcome, CheckRequest, samples_root
 from gitops.usecases.check import check as run_check
 
-_READ: Final = (".yaml", ".yml", ".avsc", ".proto")
-"""What no answer is written over."""
 _UNSTEADY: Final = re.compile(r"HEAD\b|[0-9a-f]{40}\Z")
 """What names another commit elsewhere, or is too long to read."""
 _DIGITS: Final = 12
@@ -68,7 +66,7 @@ def check_change(
     ):
         change = find_change(checkout, ChangeRequest(base=options.base, head=options.head))
         loaded = load_change(change, progress, options.release)
-        files = (path for path in loaded.head_tree.paths() if path.endswith(_READ))
+        files = filter(is_input, loaded.head_tree.paths())
         outputs = [display.output, *(path for _, path in display.reports)]
         refuse_inputs(outputs, [root / path for path in files])
         request = CheckRequest(

@@ -106,6 +106,14 @@ def require_writable(path: Path | None) -> None:
                 partial.touch()
 
 
+_INPUTS: Final = (".yaml", ".yml", ".avsc", ".proto")
+
+
+def is_input(path: str) -> bool:
+    """Whether a repository's file is one that no answer is written over; a page of before is not."""
+    return path.endswith(_INPUTS) or path.startswith("snapshots/")
+
+
 def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> None:
     """Raise UsageError for an output that is one of the inputs, under whatever name."""
     known = {identity for path in inputs if (identity := _identity(path))}

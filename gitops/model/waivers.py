@@ -48,5 +48,5 @@ class WaiverProposal:
 
     file: str
     text: str
-    hint: str = "`plan --waivers waivers` writes it"
+    hint: str = "`plan --waivers waivers/` writes it"
     fits: str = ""

@@ -97,8 +97,8 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
     """The findings as they read once the waiver already lets the schema pass: no error is left."""
     reason = " ".join(waiver.reason.split())
     said = (
-        f"waived by {waiver.file}, approved by {waiver.approved_by}, until {waiver.expires}: "
-        f"{reason}"
+        f"waived until {waiver.expires} by {waiver.file}, approved by {waiver.approved_by}, "
+        f'with the reason "{reason}"'
     )
     return tuple(
         replace(one, severity=Severity.INFO, hint=said, patch="")
@@ -139,7 +139,7 @@ def _file(topic: TopicName, wanted: str) -> str:
 # Waivers that a check proposes: a waiver fits the versions that it is computed from, no others.
 
 
-_WRITES: Final = "this check with `--waivers waivers` writes it"
+_WRITES: Final = "`--waivers waivers/` writes it"
 _OF_SNAPSHOT: Final = "it fits the versions of the snapshot"
 _NONE: Final = (
     "No waiver is proposed: it would be for the versions in git, and the registry may have others."

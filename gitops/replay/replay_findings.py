@@ -216,7 +216,7 @@ def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
         what = f"the proposed schema reads other values than were written at {paths}"
     else:
         once = "once the proposed schema writes them"
-        what = f"other values are read at {paths} by {reader.name} {once}"
+        what = f"{reader.name} would read other values at {paths} {once}"
     named = _enumerate([f"'{path}'" for path, *_ in result.changed if path])
     keep = f"keep the type and the logical type{named and f' of {named}'}"
     return _finding("REPLAY-R007", result, what, f"{keep}, or add a new field for the new values")

@@ -176,8 +176,15 @@ def rollout_title(report: CheckReport) -> str:
     if verdict(report) is Verdict.REFUSED:
         return "Rollout of the accepted schemas, once the refused ones are fixed"
     found = (one.finding for one in all_findings(report))
-    rules = {one.rule for one in found if one.severity is Severity.ERROR}
-    return "Rollout, once the other errors are fixed" if rules - {CLIENTS_FIRST} else "Rollout"
+    others = {one.rule for one in found if one.severity is Severity.ERROR} - {CLIENTS_FIRST}
+    if others == {_SPLIT}:
+        return "Rollout of the schemas, once the policy is merged"
+    return "Rollout, once the other errors are fixed" if others else "Rollout"
+
+
+def is_split(report: CheckReport) -> bool:
+    """Whether a policy has to be merged first and alone, so that there are two merges."""
+    return any(one.finding.rule == _SPLIT for one in all_findings(report))
 
 
 def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
@@ -215,6 +222,7 @@ def severity_counts(findings: Iterable[Finding]) -> str:
 
 CLIENTS_FIRST: Final = "CLIENT-R003"
 """Who follows the rollout has not to change anything for it."""
+_SPLIT: Final = "CHECK-R004"
 UNREADABLE: Final = "REPLAY-R001"
 """Messages that the new schema cannot read."""
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)

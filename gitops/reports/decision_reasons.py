@@ -49,10 +49,11 @@ class Reasons:
         if len(findings) == 1:
             yield self.text(findings[0], findings[0].message)
             return
-        yield from dict.fromkeys(self.text(one, claim(one)) for one in findings[:_SHOWN])
+        yield from dict.fromkeys(self.text(one, _brief(one)) for one in findings[:_SHOWN])
         left = findings[_SHOWN:]
         if left and clients_first and all(one.rule == CLIENTS_FIRST for one in left):
-            yield clients_first
+            changes = dict.fromkeys(self._client_changes(left))
+            yield ": ".join(filter(None, (clients_first, "; ".join(changes))))
         elif left:
             titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
             number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
@@ -66,6 +67,14 @@ class Reasons:
         if any(subject in said for subject in finding.subjects):
             return said
         return f"{subject_text(finding)}: {said}"
+
+    def _client_changes(self, findings: Sequence[Finding]) -> Iterator[str]:
+        """What the files change at the fields for which clients fail."""
+        origins = (each.origin for one in findings for each in (one.members or (one,)))
+        for origin in filter(None, origins):
+            for change in self._changes.get(origin.subject, ()):
+                if origin.word and change.path.rpartition(".")[2].rstrip("[]{}") == origin.word:
+                    yield change_text(change)
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""
@@ -82,6 +91,11 @@ class Reasons:
         if finding.hint.startswith(_RENAME) and len(gone) == 1:
             return f"'{gone[0].path}' is gone and '{at[0].path}' is new"
         return change_text(at[0])
+
+
+def _brief(finding: Finding) -> str:
+    """Of clients the field as well: their topic may have other changes."""
+    return finding.message if finding.rule == CLIENTS_FIRST else claim(finding)
 
 
 def change_text(change: SchemaChange) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 from typing import Final, NamedTuple
 
 from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.model.plan import SetPolicy
+from gitops.model.rollout import Upgrade
 from gitops.model.rollout_reason import name_list
 from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import (
@@ -18,13 +19,14 @@ from gitops.reports.check_summary import (
     all_findings,
     claim,
     count_unanswered,
+    is_split,
     refusals,
     reported_causes,
     verdict,
     waived_schemas,
 )
 from gitops.reports.decision_reasons import Reasons, more_text, subject_text
-from gitops.reports.rollout_wording import lines, undeclared_text
+from gitops.reports.rollout_wording import Line, lines, undeclared_text
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
 from gitops.rollout.acts import ActKind
@@ -36,10 +38,11 @@ _NAMES: Final = 10
 _TOPICS: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "if the reason of the waiver is still valid, merge"
+_REVIEW: Final = "merge, if the reason of the waiver is still true"
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
-_SPLIT: Final = "CHECK-R004"
+_LOOSENED: Final = "CHECK-R003"
+_NEW_FIELD: Final = "add a new"
 _RENAME: Final = "if it is a rename, "
 
 
@@ -77,7 +80,7 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     besides = _besides(told, decisive)
     early = _early_names(report)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
-    warned = [f"warning: {reasons.text(one, claim(one))}" for one in besides]
+    warned = [f"warning (does not block): {reasons.text(one, claim(one))}" for one in besides]
     late = f"the running {name_list(early, _NAMES)} cannot reconnect after the merge"
     decided = reasons.texts(decisive, late if early else "")
     return MergeDecision(
@@ -139,20 +142,20 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     joined = [one for one in findings if one.is_mended_elsewhere]
     others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
     others = [one for one in others if one.location is None or one.location not in mended]
+    others.sort(key=lambda one: one.rule != _LOOSENED)  # who approves a policy is asked first
     hints = _hints(report, [one for one in others if one not in joined])
     if len(patched) == 1:
         yield from _one_edit("" if joined else patched[0].hint)
     elif patched:
-        shown = " that are shown below" if len(patched) <= _EDITS else ""
-        yield f"make the {len(patched):,} edits{shown} (`--fix` makes them)"
-        yield from _undone(patched)
+        yield from _several_edits(patched)
     yield from hints[:_SHOWN]
     if (left := len(hints) - _SHOWN) > 0:
         yield more_text(left)
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if names := _early_names(report):
-        yield f"upgrade {name_list(names, _NAMES)} {_before(report)}"
+        when = "between the two merges" if is_split(report) else "before the merge"
+        yield f"upgrade {name_list(names, _NAMES)} {when}"
 
 
 def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
@@ -195,18 +198,24 @@ def _one_edit(hint: str) -> Iterator[str]:
         yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
 
 
-def _undone(patched: Sequence[Finding]) -> Iterator[str]:
-    """Which of several edits have nothing but the old definition back."""
+def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
+    """Those that mend, then those that have nothing but the old definition back."""
     undone = [one for one in patched if UNDONE in one.hint]
-    if len(undone) == len(patched):
-        yield "all of them undo this change: read them first"
-    elif undone:
-        names = list(dict.fromkeys(subject_text(one) for one in undone))
-        verb = "undoes" if len(undone) == 1 else "undo"
-        yield (
-            f"{len(undone):,} of them {verb} this change, in {name_list(names, _SHOWN)}: "
-            "read them first"
-        )
+    mends = [one for one in patched if one not in undone]
+    shown = " that are shown below" if len(patched) <= _EDITS else ""
+    if len(mends) == 1:
+        yield from (f"{subject_text(mends[0])}: {each}" for each in _one_edit(mends[0].hint))
+    elif mends:
+        which = f", of {_edited(mends)}" if undone else ""
+        yield f"make the {len(mends):,} edits{shown} (`--fix` makes them){which}"
+    if undone:
+        beside = all(_NEW_FIELD in one.hint for one in undone)
+        or_else = ", or keep the old field and add a new one" if beside else ""
+        yield f"decide about {_edited(undone)}: drop the change (`--fix` does){or_else}"
+
+
+def _edited(findings: Sequence[Finding]) -> str:
+    return name_list(list(dict.fromkeys(map(subject_text, findings))), _SHOWN)
 
 
 def _after_merge(report: CheckReport) -> Iterator[str]:
@@ -214,9 +223,18 @@ def _after_merge(report: CheckReport) -> Iterator[str]:
     if len(report.registries) == 1:
         (one,) = report.registries
         its = dropwhile(lambda line: line.kind is not ActKind.MERGE, lines(one.rollout, one.plan))
-        for line in [*its][1:]:
-            if line.kind is not ActKind.OPTIONAL:
-                yield f"then {line.text}"
+        for line, later in pairwise([*its, None]):
+            if line and line.kind not in (ActKind.MERGE, ActKind.OPTIONAL):
+                yield f"then {line.text}{_before_whom(line, later)}"
+
+
+def _before_whom(line: Line, later: Line | None) -> str:
+    """Who waits for a wait."""
+    if line.kind is not ActKind.WAIT or not later:
+        return ""
+    steps = (one.step for one in later.steps)
+    names = sorted({step.service for step in steps if isinstance(step, Upgrade)})
+    return f", before {name_list(names, _NAMES)} upgrade{'s' if len(names) == 1 else ''}"
 
 
 # Who first.
@@ -224,11 +242,14 @@ def _after_merge(report: CheckReport) -> Iterator[str]:
 
 def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
+    refused = len({row.topic for row in rows if row.is_refused})
     if names := _early_names(report):
-        return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}"
-    if any(refusals(report)):
-        one = len({row.topic for row in rows if row.is_refused}) == 1
-        return f"not known yet: fix the refused schema{'' if one else 's'}, then check again"
+        topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
+        late = f"; for the {topics} not known yet" if refused else ""
+        return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}{late}"
+    if refused:
+        its = "schema" if refused == 1 else "schemas"
+        return f"not known yet: fix the refused {its}, then check again"
     if count_unanswered(report)[0]:
         return "not known yet: not every registry answers"
     if any(row.is_unread for row in rows):
@@ -254,9 +275,8 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
 
 
 def _before(report: CheckReport) -> str:
-    """Where a policy goes first in a pull request of its own, there are two merges."""
-    is_split = any(one.finding.rule == _SPLIT for one in all_findings(report))
-    return "before the schema is merged" if is_split else "before the merge"
+    """Where a policy is merged first and alone, there are two merges."""
+    return "before the schema is merged" if is_split(report) else "before the merge"
 
 
 def _roles(report: CheckReport, names: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from gitops.reports.replay_by_topic import TopicResult, topics_of
 from gitops.reports.upgrade_order import NO_SAFE_ORDER, UpgradeOrder, by_strategy, clients_first
 
 NONE: Final = "–"
+_UNKNOWN: Final = "not known yet"
 REPLAY_FAILS: Final = "replay fails"
 _WARNING: Final = (" warning", " warnings")
 
@@ -121,7 +122,7 @@ def _with_replay(check: RegistryCheck) -> Iterator[Row]:
 def _replayed(row: Row) -> Row:
     """With what the replay adds to the verdict: that it fails, or its warnings."""
     if row.is_unread:
-        return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=NONE)
+        return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=_UNKNOWN)
     found = row.replay.findings if row.replay else ()
     warnings = _warnings((*row.findings, *found))
     is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)
@@ -179,10 +180,12 @@ def _standing(
         return TopicStatus.WAIVED, "⚠ refused by Pulsar, waived"
     if action.topic in order.blocked:
         return TopicStatus.NO_SAFE_ORDER, f"✗ {NO_SAFE_ORDER}"
+    early = order.early_clients.get(action.topic, 0)
     if action.topic in check.refused_before:
         old = check.strategies_before.get(action.topic)
-        return TopicStatus.LOOSENED, f"⚠ {old.value if old else 'the old policies'} would refuse it"
-    if early := order.early_clients.get(action.topic, 0):
+        what = f"{old.value if old else 'the old policies'} would refuse it"
+        return TopicStatus.LOOSENED, f"✗ {clients_first(early)}, {what}" if early else f"⚠ {what}"
+    if early:
         return TopicStatus.WARNED, f"✗ {clients_first(early)}"
     if warnings := _warnings(action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
@@ -245,7 +248,7 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         versions=f"{_version(notice.latest_version)} → {NONE}",
         strategy=_strategy(check, notice.topic, notice.strategy),
         verdict="✗ held back" if notice.accepted else "✗ refused",
-        upgrade_first=by_strategy(notice.strategy) if nobody else NONE,
+        upgrade_first=by_strategy(notice.strategy) if nobody else _UNKNOWN,
         changes=notice.changes,
         findings=notice.findings,
         waiver=notice.waiver,

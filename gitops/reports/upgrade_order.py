@@ -12,6 +12,7 @@ from gitops.model.rollout_reason import name_list
 from gitops.rollout.acts import acts
 
 NO_SAFE_ORDER: Final = "no safe order"
+NOBODY: Final = "nobody"
 _NOTHING: Final = "–"
 _MOST_NAMES: Final = 3
 
@@ -67,14 +68,14 @@ class UpgradeOrder:
         if before := self._before.get(topic):
             return self._clients(topic, before)
         if is_new:
-            return _NOTHING
+            return NOBODY
         if topic in self._rollout.strategies or not self._is_ordered:
             return _NOTHING if is_waived else by_strategy(strategy)
         if topic not in self._registered:
             return _NOTHING
         merge = self._registered[topic]
         after = self._late(topic, merge)
-        return f"after the merge, {self._clients(topic, after)}" if after else "nobody"
+        return f"after the merge, {self._clients(topic, after)}" if after else NOBODY
 
     @property
     def early_clients(self) -> dict[TopicName, int]:

@@ -120,11 +120,11 @@ class ClientFindings:
         how = "`schema: {definition: …}`"
         if len(names) > 1:
             who = f"versions of {name_list(names, _MOST_NAMES)} that read both versions"
-            return f"First deploy {who} ({how} in each client's manifest), then merge this"
+            return f"First deploy {who} ({how} in each client's manifest), then merge the schema"
         client = self._clients.get(names[0])
         where = client.location.file if client else f"the manifest of {names[0]}"
         who = f"a {names[0]} that reads both versions"
-        return f"First deploy {who} ({how} in {where}), then merge this"
+        return f"First deploy {who} ({how} in {where}), then merge the schema"
 
     def _waiting_finding(self, drain: Drain, then: Upgrade, reason: Reason) -> Finding:
         """Messages have to be gone first, of which the files know nothing."""

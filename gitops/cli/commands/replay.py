@@ -13,7 +13,13 @@ import typer
 
 import gitops
 from gitops.cli import completion, options
-from gitops.cli.console import print_message, refuse_inputs, require_writable, write_text
+from gitops.cli.console import (
+    is_input,
+    print_message,
+    refuse_inputs,
+    require_writable,
+    write_text,
+)
 from gitops.cli.exits import Exit
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
@@ -248,7 +254,8 @@ def _replay_change(
             find_change(checkout, ChangeRequest(base=selected.base or "HEAD")), progress
         )
         samples = sample_files(loaded.change.head_tree, loaded.head)
-        refuse_inputs(outputs, [root / path for path in (*loaded.head_tree.paths(), *samples)])
+        read = filter(is_input, loaded.head_tree.paths())
+        refuse_inputs(outputs, [root / path for path in (*read, *samples)])
         report = replay_change(loaded, selected.choice, request, progress)
         return _ReplayedFiles(report=report, root=root, tree=loaded.head_tree)
 

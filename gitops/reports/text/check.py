@@ -201,15 +201,17 @@ def _unseen_line(
 
 
 def _besides(one: RegistryCheck) -> dict[TopicName, str]:
-    """What the table of a comment has beside schemas that Pulsar accepts."""
+    """What the table of a comment has beside schemas that Pulsar accepts, with its sign."""
     early = UpgradeOrder(one.rollout).early_clients
-    said: dict[TopicName, dict[str, None]] = {}
+    said: dict[TopicName, str] = {}
     for row in rows_of((one,)):
         if row.is_unread or row.standing in _DOUBTFUL:
-            said.setdefault(row.topic, {})[row.verdict[2:]] = None
-        if number := early.get(row.topic, 0):
-            said.setdefault(row.topic, {})[clients_first(number)] = None
-    return {topic: ", ".join(each) for topic, each in said.items()}
+            said[row.topic] = row.verdict
+        number = early.get(row.topic, 0)
+        if number and clients_first(number) not in said.get(row.topic, ""):
+            also = said.get(row.topic, "")[2:]
+            said[row.topic] = f"✗ {clients_first(number)}{also and f', {also}'}"
+    return said
 
 
 def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:

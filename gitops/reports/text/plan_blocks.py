@@ -84,11 +84,12 @@ class _Block:
         return not (steps or self.findings or self.notes)
 
     @property
-    def rank(self) -> tuple[int, bool, str]:
+    def rank(self) -> tuple[int, bool, bool, str]:
         """The worst first; namespaces before topics, since what they say holds for these."""
         odd = self.is_odd or any(one.severity >= Severity.WARNING for one in self.findings)
         place = _ORDER.index("!") if odd and self.sign in "~+=" else _ORDER.index(self.sign)
-        return place, isinstance(self.subject, TopicName), str(self.subject)
+        is_accepted = bool(self.columns) and self.columns[-1].startswith(_COMPATIBLE)
+        return place, is_accepted, isinstance(self.subject, TopicName), str(self.subject)
 
 
 def plan_body(
@@ -100,7 +101,7 @@ def plan_body(
 ) -> list[RenderableType]:
     """What is done and reported; `before` are strategies that change.
 
-    `besides` is what speaks against a schema that Pulsar accepts, such as `2 clients first`.
+    `besides` is what speaks against a schema that Pulsar accepts, such as `✗ 2 clients first`.
     `beside_errors` are errors of the same change, shown behind what is refused.
 
     A finding of several subjects stands once, before them.
@@ -144,7 +145,14 @@ def _with_verdict(block: _Block, besides: Mapping[TopicName, str]) -> _Block:
     said = besides.get(block.subject, "") if isinstance(block.subject, TopicName) else ""
     if not said or block.columns[-1:] != (_COMPATIBLE,):
         return block
-    return replace(block, columns=(*block.columns[:-1], f"{_COMPATIBLE}, {said}"), is_odd=True)
+    sign, _, why = said.partition(" ")
+    columns = (
+        *block.columns[:-1],
+        f"{_COMPATIBLE}, but {why}" if sign == _REFUSED else f"{_COMPATIBLE}, {why}",
+    )
+    return replace(
+        block, sign=_REFUSED if sign == _REFUSED else block.sign, columns=columns, is_odd=True
+    )
 
 
 def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> RenderableType:
@@ -301,7 +309,7 @@ def _shape(block: _Block) -> object:
     """Equal for blocks that can share their text."""
     if not block.is_plain:
         return id(block)
-    place = block.rank[0] if block.changes else (block.rank[0], block.rank[1])
+    place = block.rank[0] if block.changes else (block.rank[0], block.rank[2])
     return block.sign, place, changes_key(block.changes), block.policies
 
 

@@ -197,6 +197,6 @@ def null_hint(field: Field, owner: Record | None = None) -> str:
     elif isinstance(kind, Record) and kind is owner:
         name = kind.name
     if name in ("", "null"):
-        return 'let it be null: a union with "null" first, "default": null'
+        return 'make it nullable with the default null: a union with "null" first'
     whole = {"name": field.name, "type": ["null", name], "default": None}
-    return f"let it be null: {json.dumps(whole, ensure_ascii=False)}"
+    return f"make it nullable with the default null: {json.dumps(whole, ensure_ascii=False)}"

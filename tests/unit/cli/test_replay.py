@@ -172,6 +172,14 @@ def test_a_page_beside_the_answer(clone: GitRepository, command: CommandLine) ->
     assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
 
 
+def test_a_page_in_the_repository_is_written_anew(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    page = clone.root / "replay.html"
+    arguments = ("replay", "--repo", clone.root, *LOCAL, "--base", "main", "--html", page)
+    assert [command(*arguments).code for _ in range(2)] == [0, 0]
+
+
 @pytest.mark.parametrize("option", ["--html", "--output"])
 @pytest.mark.parametrize(
     "path", [f"{ORDERS}/order-cancelled.avsc", "samples/shop/orders/order-cancelled.jsonl"]

@@ -221,7 +221,7 @@ def test_notices_say_why_nothing_is_done() -> None:
     assert refused["fingerprint"] == "9c0b41d2" * 4
     assert refused["waiver"]["file"] == "waivers/shop-payments-captured-9c0b41d2.yaml"
     assert (refused["waiver"]["hint"], refused["waiver"]["fits"]) == (
-        "`plan --waivers waivers` writes it",
+        "`plan --waivers waivers/` writes it",
         None,
     )
 

@@ -171,8 +171,8 @@ def test_findings_stay_and_are_no_errors_any_more() -> None:
     assert (lowered.rule, lowered.severity) == ("AVRO-R002", Severity.INFO)
     assert lowered.message == "no default"
     assert lowered.hint == (
-        "waived by waivers/agreed.yaml, approved by @acme/platform, until 2026-05-12: "
-        "every consumer is upgraded"
+        "waived until 2026-05-12 by waivers/agreed.yaml, approved by @acme/platform, "
+        'with the reason "every consumer is upgraded"'
     )
 
 

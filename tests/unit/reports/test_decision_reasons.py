@@ -34,6 +34,27 @@ def test_a_change_is_told_in_words(change: SchemaChange, said: str) -> None:
     assert change_text(change) == said
 
 
+def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -> None:
+    changes = (
+        SchemaChange(kind=ChangeKind.CHANGED, path="lines[].count", before="int", after="long"),
+        SchemaChange(kind=ChangeKind.ADDED, path="b", after="int"),
+    )
+    row = Row(
+        standing=TopicStatus.ACCEPTED,
+        topic=CREATED,
+        registry="r",
+        versions="v0",
+        verdict="✓",
+        changes=changes,
+    )
+    late = replace(UNKNOWN_KEY, rule="CLIENT-R003").from_origin(str(CREATED), "count")
+    others = [replace(UNKNOWN_KEY, message=str(number)) for number in range(3)]
+
+    said = [*Reasons([row]).texts([*others, late], "crm cannot reconnect")]
+
+    assert said[-1] == "crm cannot reconnect: 'lines[].count' int → long"
+
+
 def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:
     added = SchemaChange(kind=ChangeKind.ADDED, path="b", after="int")
     removed = SchemaChange(kind=ChangeKind.REMOVED, path="a", before="int")

@@ -14,11 +14,13 @@ from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.rollout import (
     Block,
     Constraint,
+    Drain,
     OrderedStep,
     Register,
     Role,
     Rollout,
     Side,
+    Step,
     Upgrade,
 )
 from gitops.model.rollout_reason import Reason
@@ -115,7 +117,7 @@ def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
     many = [replace(UNKNOWN_KEY, message=f"no {each}") for each in range(3)]
     full = _decided(replace(_with(), findings=(warned, *many)))
 
-    assert told.why[1:] == ("warning: acme/b: odd",)
+    assert told.why[1:] == ("warning (does not block): acme/b: odd",)
     assert told.next == (f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}", "(warning) acme/b: look")
     assert "warning" not in str(full.why)
 
@@ -134,32 +136,49 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
     )
 
 
+_TWO_AND_ONE = (
+    "make the 2 edits that are shown below (`--fix` makes them), of acme/t1 and acme/t2",
+    (
+        "decide about acme/t0: drop the change (`--fix` does), "
+        "or keep the old field and add a new one"
+    ),
+)
+
+
 @pytest.mark.parametrize(
     ("undone", "said"),
     [
-        (0, ()),
-        (1, ("1 of them undoes this change, in acme/t0: read them first",)),
-        (2, ("2 of them undo this change, in acme/t0 and acme/t1: read them first",)),
-        (3, ("all of them undo this change: read them first",)),
+        (0, ("make the 3 edits that are shown below (`--fix` makes them)",)),
+        (
+            1,
+            _TWO_AND_ONE,
+        ),
+        (
+            2,
+            (
+                "acme/t2: make the edit that is shown below (`--fix` makes it)",
+                "decide about acme/t0 and acme/t1: drop the change (`--fix` does)",
+            ),
+        ),
+        (3, ("decide about acme/t0, acme/t1 and acme/t2: drop the change (`--fix` does)",)),
     ],
 )
-def test_edits_that_undo_the_change_are_named(undone: int, said: tuple[str, ...]) -> None:
+def test_edits_that_undo_the_change_are_to_be_decided(undone: int, said: tuple[str, ...]) -> None:
     edits = [
         replace(
             UNKNOWN_KEY,
             message=str(n),
             patch=f"{n}",
-            hint=UNDONE if n < undone else "",
+            hint=("keep int, or add a new field", "keep the symbol")[min(n, 1)] + UNDONE
+            if n < undone
+            else "",
             subject=f"acme/t{n}",
         )
         for n in range(3)
     ]
     told = _decided(replace(_with(), findings=tuple(edits)))
 
-    assert told.next == (
-        "make the 3 edits that are shown below (`--fix` makes them)",
-        *said,
-    )
+    assert told.next == said
 
 
 def test_messages_that_cannot_be_read_leave_the_order_open() -> None:
@@ -195,7 +214,7 @@ def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
     some = _with(replace(_ONE, plan=_ACCEPTED, rollout=_waits("crm")))
     told = _decided(replace(some, findings=(split,)))
 
-    assert told.next[-1] == "upgrade crm before the schema is merged"
+    assert told.next[-1] == "upgrade crm between the two merges"
     assert told.first == "crm (consumer), before the schema is merged"
 
 
@@ -204,7 +223,7 @@ def test_what_messages_show_comes_before_what_may_happen_to_some() -> None:
     seen = replace(may, rule="REPLAY-R007", message="other values (4 of 4 values)")
     told = _decided(replace(_with(), findings=(may, seen, UNKNOWN_KEY)))
 
-    assert told.why[1:] == ("warning: acme/b: other values (4 of 4 values)",)
+    assert told.why[1:] == ("warning (does not block): acme/b: other values (4 of 4 values)",)
 
 
 def test_one_edit_for_several_findings_is_one() -> None:
@@ -233,7 +252,9 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
 
     assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
     assert _decided(_with(*some)).next == ("upgrade billing and crm before the merge",)
-    assert _decided(_with(refused)).first == "billing (consumer), before the merge"
+    assert _decided(_with(refused)).first == (
+        "billing (consumer), before the merge; for the refused topic not known yet"
+    )
 
 
 def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
@@ -264,7 +285,7 @@ def test_a_topic_without_a_safe_order_is_no_accepted_one() -> None:
     assert not row.is_refused
     said = headline(report, rows)
     assert said.startswith("✗ Do not merge: there is no safe order of upgrades (Pulsar would acc")
-    assert "compatible, no safe order\n" in shown(check_report(report, no_excerpt, seconds=0))
+    assert "compatible, but no safe order\n" in shown(check_report(report, no_excerpt, seconds=0))
     fold, _, _ = markdown(report).partition(f"<b>{CREATED}")
     assert fold.endswith("<details open><summary>✗ ")
 
@@ -294,13 +315,13 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
     )
     told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
 
-    who = "waived by waivers/agreed.yaml, approved by @acme/billing"
+    who = "waived until 2026-12-23 by waivers/agreed.yaml, approved by @acme/billing"
     sets = f"apply sets schemaCompatibilityStrategy of {CAPTURED} to ALWAYS_COMPATIBLE"
     assert (told.why[0], told.why[2]) == (
-        f"{who}, until 2026-12-23: all read both",
+        f'{who}, with the reason "all read both"',
         f"{sets} for the registration, then sets it back",
     )
-    assert told.next == ("if the reason of the waiver is still valid, merge",)
+    assert told.next == ("merge, if the reason of the waiver is still true",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -346,3 +367,25 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
 
     assert told.first == "nobody before the merge; after it checkout"
     assert told.next == ("merge", "then upgrade checkout", "then upgrade crm")
+
+
+def test_who_waits_for_messages_to_be_gone_is_named() -> None:
+    register, drain = Register(CREATED, 1), Drain(CREATED, 0)
+    because = Reason(verb="fails")
+    steps = (
+        OrderedStep(step=register, wave=0),
+        OrderedStep(step=drain, wave=1, waits_for=(_after(register, drain, because),)),
+        OrderedStep(
+            step=Upgrade("crm"), wave=2, waits_for=(_after(drain, Upgrade("crm"), because),)
+        ),
+    )
+    told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
+
+    assert (
+        told.next[1]
+        == f"then wait until no message of v0 is left in {CREATED}, before crm upgrades"
+    )
+
+
+def _after(first: Step, then: Step, reason: Reason) -> Constraint:
+    return Constraint(first=first, then=then, topic=CREATED, reason=reason)

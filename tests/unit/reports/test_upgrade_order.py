@@ -109,7 +109,7 @@ def test_without_declared_clients_it_is_the_strategys() -> None:
 
 def test_a_first_version_and_a_waived_one_have_no_strategy() -> None:
     none = _order(REGISTER, strategies={TOPIC: Strategy.BACKWARD})
-    assert none.first(TOPIC, Strategy.BACKWARD, is_new=True) == "–"
+    assert none.first(TOPIC, Strategy.BACKWARD, is_new=True) == "nobody"
     assert none.first(TOPIC, Strategy.BACKWARD, is_waived=True) == "–"
     assert _order(REGISTER).first(TOPIC, Strategy.BACKWARD, is_waived=True) == "nobody"
 

@@ -36,7 +36,7 @@ def test_a_merge_that_locks_out_a_client_comes_after_its_upgrade(repo: GitReposi
         )
         assert hint == (
             "First deploy a billing that reads both versions (`schema: {definition: …}` in "
-            "clients/billing.yaml), then merge this"
+            "clients/billing.yaml), then merge the schema"
         )
 
     repo.git("checkout", "--quiet", ".")

@@ -73,7 +73,7 @@ def test_a_waiver_of_the_snapshot_says_so(repo: GitRepository) -> None:
     assert refused.waiver.fits == "it fits the versions of the snapshot"
     (said,) = to_document(one.plan)["notices"]
     assert said["waiver"]["fits"] == refused.waiver.fits
-    assert "`--waivers waivers`" in said["waiver"]["hint"]
+    assert "`--waivers waivers/`" in said["waiver"]["hint"]
 
 
 def test_a_history_of_git_without_a_refusal_speaks_of_no_waiver(repo: GitRepository) -> None:

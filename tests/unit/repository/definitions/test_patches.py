@@ -117,7 +117,7 @@ def test_edits_of_one_line_are_one_patch(tmp_path: Path) -> None:
 
     first, c, b = (found[f"/fields/{end}"] for end in ("0/type", "1/name", "2/type"))
     place = f"(the edit at line 1, column {first.location and first.location.column} contains this)"
-    assert c.hint == f"give 'c' a default, or let it be null {place}"
+    assert c.hint == f"give 'c' a default, or make it nullable with the default null {place}"
     assert b.hint == f"keep int, or add a new field of type string {place}"
     assert (bool(first.patch), c.patch, b.patch) == (True, "", "")
     fixed = json.loads(patched(files[1].read_text(), first.patch))
