@@ -110,7 +110,7 @@ _INPUTS: Final = (".yaml", ".yml", ".avsc", ".proto")
 
 
 def is_input(path: str) -> bool:
-    """Whether a repository's file is one that no answer is written over; a page of before is not."""
+    """Whether no answer is written over a file of a repository: a page of before is no input."""
     return path.endswith(_INPUTS) or path.startswith("snapshots/")
 
 
