@@ -12,9 +12,10 @@ from gitops.replay.kernel.payload_column import Column, Counts, bisect_messages,
 from gitops.replay.kernel.protobuf import columns
 from gitops.replay.kernel.protobuf.columns import check_of, message_class
 from gitops.replay.kernel.protobuf.definition import message_of
+from gitops.replay.kernel.protobuf.numbers import read_numbers
 from gitops.replay.kernel.protobuf.rows import ProtobufWriter, read
 from gitops.replay.kernel.protobuf.schema_pair import Fields, pair
-from gitops.replay.kernel.protocol import Kernels, Unreadable, Walk
+from gitops.replay.kernel.protocol import AddNumbers, Kernels, Unreadable, Walk
 from gitops.replay.kernel.verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class ProtobufKernel:
             except Unreadable as unreadable:
                 verdicts.stop(row, unreadable.reason)
         return verdicts.walk(counts)
+
+    def numbers(self, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
+        """As NumberReader has it."""
+        read_numbers(self._plan, payloads.to_pylist(), add)
 
     def read(self, payload: bytes) -> Any:  # noqa: ANN401 - any value that a schema can say
         """The value as the reader sees it: fields by name; raises Unreadable."""

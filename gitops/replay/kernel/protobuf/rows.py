@@ -34,7 +34,7 @@ def _read_message(plan: Fields, found: RawMessage, counted: list[CountKey]) -> d
     values = {
         slot.field.name: (
             _read_field(slot, found.values[number], counted)
-            if number in found.values and not _is_unwritten(slot, found.values[number])
+            if number in found.values and not is_unwritten(slot, found.values[number])
             else _absent(slot, counted)
         )
         for number, slot in plan.slots.items()
@@ -49,7 +49,7 @@ def _read_message(plan: Fields, found: RawMessage, counted: list[CountKey]) -> d
     return values
 
 
-def _is_unwritten(slot: Slot, value: Any) -> bool:  # noqa: ANN401 - raw
+def is_unwritten(slot: Slot, value: Any) -> bool:  # noqa: ANN401 - raw
     """A zero that its writer knows nothing of is as good as absent."""
     if slot.written is not None or slot.field.presence or slot.field.repeated:
         return False
