@@ -204,7 +204,8 @@ def _failed(result: _SampleResult, reader: ReaderSchema) -> Finding:
 
 def _remedy(result: _SampleResult) -> str:
     """Failures are allowed where they are few; of many it would hide a broken change."""
-    ways = ["change the schema so that it reads them", "correct the sample's format or version"]
+    wrong = "if the sample is wrong, correct its format or version in the manifest"
+    ways = ["change the schema so that it reads them", wrong]
     if not is_above(result.failed, result.rows, _FEW):
         ways.append(f"allow so few to fail: `maxFailures: {_FEW}`")
     return f"{', '.join(ways[:-1])}, or {ways[-1]}"

@@ -177,14 +177,20 @@ def rollout_title(report: CheckReport) -> str:
         return "Rollout of the accepted schemas, once the refused ones are fixed"
     found = (one.finding for one in all_findings(report))
     others = {one.rule for one in found if one.severity is Severity.ERROR} - {CLIENTS_FIRST}
-    if others == {_SPLIT}:
+    if others == {SPLIT}:
         return "Rollout of the schemas, once the policy is merged"
     return "Rollout, once the other errors are fixed" if others else "Rollout"
 
 
+def shows_rollout(report: CheckReport) -> bool:
+    """Not for schemas that cannot stay as they are: their topics' messages cannot be read."""
+    found = (one.finding for one in all_findings(report))
+    return not any(one.rule == UNREADABLE and one.severity is Severity.ERROR for one in found)
+
+
 def is_split(report: CheckReport) -> bool:
     """Whether a policy has to be merged first and alone, so that there are two merges."""
-    return any(one.finding.rule == _SPLIT for one in all_findings(report))
+    return any(one.finding.rule == SPLIT for one in all_findings(report))
 
 
 def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
@@ -222,7 +228,7 @@ def severity_counts(findings: Iterable[Finding]) -> str:
 
 CLIENTS_FIRST: Final = "CLIENT-R003"
 """Who follows the rollout has not to change anything for it."""
-_SPLIT: Final = "CHECK-R004"
+SPLIT: Final = "CHECK-R004"
 UNREADABLE: Final = "REPLAY-R001"
 """Messages that the new schema cannot read."""
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, final
 
 from gitops.model.findings import Finding
@@ -16,6 +17,7 @@ from gitops.reports.topic_rows import Row
 _SHOWN: Final = 3
 """How many reasons are given; the report has all."""
 _TOPICS: Final = 2
+_NAMES: Final = 10
 _AT: Final = re.compile(r" at '([^']*)'")
 _SYMBOL: Final = "symbol "
 _RENAME: Final = "if it is a rename, "
@@ -31,7 +33,7 @@ def subject_text(finding: Finding) -> str:
     names, where = finding.subjects, finding.location
     if len(names) <= _TOPICS or not where:
         return name_list(names, _TOPICS)
-    return f"{where.file}:{where.line}, {len(names):,} topics"
+    return f"{where.file}:{where.line} ({len(names):,} topics)"
 
 
 @final
@@ -41,19 +43,15 @@ class Reasons:
     def __init__(self, rows: Sequence[Row]) -> None:
         self._changes = {str(row.topic): row.changes for row in rows}
 
-    def texts(self, findings: Sequence[Finding], clients_first: str = "") -> Iterator[str]:
-        """One is given whole; of several what they claim, and what the rest is about.
-
-        `clients_first` is what becomes of the clients that have to upgrade, all in one.
-        """
+    def texts(self, findings: Sequence[Finding]) -> Iterator[str]:
+        """One is given whole; of several what they claim, and what the rest is about."""
         if len(findings) == 1:
             yield self.text(findings[0], findings[0].message)
             return
         yield from dict.fromkeys(self.text(one, _brief(one)) for one in findings[:_SHOWN])
         left = findings[_SHOWN:]
-        if left and clients_first and all(one.rule == CLIENTS_FIRST for one in left):
-            changes = dict.fromkeys(self._client_changes(left))
-            yield ": ".join(filter(None, (clients_first, "; ".join(changes))))
+        if left and all(one.rule == CLIENTS_FIRST for one in left):
+            yield f"cannot reconnect after the merge: {self._clients(left)}"
         elif left:
             titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
             number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
@@ -68,23 +66,34 @@ class Reasons:
             return said
         return f"{subject_text(finding)}: {said}"
 
-    def _client_changes(self, findings: Sequence[Finding]) -> Iterator[str]:
-        """What the files change at the fields for which clients fail."""
-        origins = (each.origin for one in findings for each in (one.members or (one,)))
-        for origin in filter(None, origins):
-            for change in self._changes.get(origin.subject, ()):
-                if origin.word and change.path.rpartition(".")[2].rstrip("[]{}") == origin.word:
-                    yield change_text(change)
+    def _clients(self, findings: Sequence[Finding]) -> str:
+        """`crm and audit to a/b/c ('count' int → long)`, of each finding about clients."""
+        said = [f"{name_list(one.subjects, _NAMES)}{self._of_topic(one)}" for one in findings]
+        left = len(said) - _SHOWN
+        more = f"; {more_text(left)}" if left > 0 else ""
+        return f"{'; '.join(said[:_SHOWN])}{more}"
+
+    def _of_topic(self, finding: Finding) -> str:
+        """The topic, and what the files change at the field for which its clients fail."""
+        origin = finding.members[0].origin
+        if origin is None:
+            return ""
+        its = self._changes.get(origin.subject, ())
+        said = [change_text(one) for one in its if origin.word and _leaf(one) == origin.word]
+        return f" to {origin.subject}{(said and f' ({said[0]})') or ''}"
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""
-        found = _AT.search(said)
+        first = finding.members[0]
+        found = _AT.search(said) or _AT.search(first.message)
         if not found:
             return ""
-        its = [one for subject in finding.subjects[:1] for one in self._changes.get(subject, ())]
+        its = self._changes.get(first.subject, ())
         at = [one for one in its if one.path == found[1] and not one.ignored]
         if len(at) != 1:
             return ""
+        if len(finding.subjects) > 1:  # each has it at another place
+            return change_text(replace(at[0], path=_leaf(at[0])))
         gone = [
             one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
         ]
@@ -111,6 +120,10 @@ def change_text(change: SchemaChange) -> str:
             return f"'{change.path}' is removed"
         case _:
             return f"'{change.path}' {change.before} → {change.after}"
+
+
+def _leaf(change: SchemaChange) -> str:
+    return change.path.rpartition(".")[2].rstrip("[]{}")
 
 
 def _parent(change: SchemaChange) -> str:

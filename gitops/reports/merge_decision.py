@@ -14,6 +14,7 @@ from gitops.model.rollout_reason import name_list
 from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
+    SPLIT,
     UNREADABLE,
     Verdict,
     all_findings,
@@ -36,9 +37,10 @@ _SHOWN: Final = 3
 _NAMES: Final = 10
 """How many clients are named."""
 _TOPICS: Final = 2
+_BOTH: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "merge, if the reason of the waiver is still true"
+_REVIEW: Final = "merge, if the reason of the waiver is still true (who approved it knows)"
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"
@@ -47,17 +49,25 @@ _RENAME: Final = "if it is a rename, "
 
 
 class MergeDecision(NamedTuple):
-    """The reasons, each a clause without its details; what to do; and who upgrades, or empty."""
+    """The reasons, each a clause without its details; what to do; and who upgrades, or empty.
+
+    `in_order`: what to do is a list of steps.
+    """
 
     why: tuple[str, ...]
     next: tuple[str, ...]
     first: str
+    in_order: bool = False
 
     @property
-    def items(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What there is to say, below its label."""
-        said = (("why", self.why), ("next", self.next), ("upgrade first", (self.first,)))
-        return tuple((label, its) for label, its in said if any(its))
+    def items(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
+        """What there is to say, below its label, and whether it is in order."""
+        said = (
+            ("why", self.why, False),
+            ("next", self.next, self.in_order),
+            ("upgrade first", (self.first,), False),
+        )
+        return tuple(one for one in said if any(one[1]))
 
 
 def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
@@ -71,22 +81,20 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         waived = _waived(report, told)
         why = (*dict.fromkeys(one.hint for one in waived[:_SHOWN]), *reasons.texts(waived))
         why += tuple(_loosened(report))
-        after = tuple(_after_merge(report))
-        return MergeDecision(why=why, next=(_REVIEW, *after), first=_first(report, rows))
+        steps = (_REVIEW, *_after_merge(report))
+        return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
     if its_verdict is Verdict.GOOD:
         remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
-        return MergeDecision(why=(), next=remedies, first=_first(report, rows))
+        return MergeDecision(why=(), next=remedies, first=_first(report, rows), in_order=True)
     decisive = _decisive(told, its_verdict)
     besides = _besides(told, decisive)
-    early = _early_names(report)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
     warned = [f"warning (does not block): {reasons.text(one, claim(one))}" for one in besides]
-    late = f"the running {name_list(early, _NAMES)} cannot reconnect after the merge"
-    decided = reasons.texts(decisive, late if early else "")
     return MergeDecision(
-        why=(*decided, *unanswered[:_SHOWN], *warned),
+        why=(*reasons.texts(decisive), *unanswered[:_SHOWN], *warned),
         next=tuple(_remedies(report, [*decisive, *besides])),
         first=_first(report, rows),
+        in_order=bool(_early_names(report)),
     )
 
 
@@ -103,6 +111,8 @@ def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Findi
     What real messages show comes before what may happen to some.
     """
     known = {subject for one in decisive for subject in one.subjects}
+    if any(one.rule == SPLIT for one in decisive):  # it tells of the policy
+        told = [one for one in told if one.rule != _LOOSENED]
     found: list[Finding] = []
     for one in sorted(told, key=lambda one: not one.rule.startswith(_REPLAY)):
         if one.severity is Severity.WARNING and known.isdisjoint(one.subjects):
@@ -127,8 +137,8 @@ def _loosened(report: CheckReport) -> Iterator[str]:
     for change in dict.fromkeys(topics.values()):
         names = sorted(name for name, its in topics.items() if its == change)
         yield (
-            f"apply sets {change.key} of {name_list(names, _TOPICS)} to "
-            f"{policy_text(change.after)} for the registration, then sets it back"
+            f"after the merge, apply sets {change.key} of {name_list(names, _TOPICS)} to "
+            f"{policy_text(change.after)} for this registration alone, then sets it back"
         )
 
 
@@ -140,9 +150,8 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     mended = {one.location for one in findings if one.patch}
     patched = [*{one.patch: one for one in findings if one.patch}.values()]
     joined = [one for one in findings if one.is_mended_elsewhere]
-    others = [one for one in findings if not one.patch and one.rule != CLIENTS_FIRST]
+    others = [one for one in findings if not one.patch and one.rule not in (CLIENTS_FIRST, SPLIT)]
     others = [one for one in others if one.location is None or one.location not in mended]
-    others.sort(key=lambda one: one.rule != _LOOSENED)  # who approves a policy is asked first
     hints = _hints(report, [one for one in others if one not in joined])
     if len(patched) == 1:
         yield from _one_edit("" if joined else patched[0].hint)
@@ -153,9 +162,15 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield more_text(left)
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
+    if is_split(report):
+        yield "make two pull requests of it, so that the policy is decided alone"
+        yield "merge the policy, once the owners of its topics approve"
     if names := _early_names(report):
-        when = "between the two merges" if is_split(report) else "before the merge"
-        yield f"upgrade {name_list(names, _NAMES)} {when}"
+        when = "" if is_split(report) else ", before the merge"
+        code = "code that reads the old and the new schema"
+        yield f"deploy {name_list(names, _NAMES)} with {code}{when}"
+    if is_split(report):
+        yield "merge the schema"
 
 
 def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
@@ -202,16 +217,18 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     """Those that mend, then those that have nothing but the old definition back."""
     undone = [one for one in patched if UNDONE in one.hint]
     mends = [one for one in patched if one not in undone]
-    shown = " that are shown below" if len(patched) <= _EDITS else ""
+    below = " that are shown below" if len(patched) <= _EDITS else ""
     if len(mends) == 1:
-        yield from (f"{subject_text(mends[0])}: {each}" for each in _one_edit(mends[0].hint))
+        yield f"{subject_text(mends[0])}: make the edit that is shown below: {mends[0].hint}"
     elif mends:
-        which = f", of {_edited(mends)}" if undone else ""
-        yield f"make the {len(mends):,} edits{shown} (`--fix` makes them){which}"
+        how = f"for {_edited(mends)}" if undone else "(`--fix` makes them)"
+        yield f"make the {len(mends):,} edits{below} {how}"
     if undone:
         beside = all(_NEW_FIELD in one.hint for one in undone)
-        or_else = ", or keep the old field and add a new one" if beside else ""
-        yield f"decide about {_edited(undone)}: drop the change (`--fix` does){or_else}"
+        or_else = "keep the old field and add a new one" if beside else "change it in another way"
+        every = "both edits" if len(patched) == _BOTH else f"all {len(patched):,} edits"
+        fix = f"(`--fix` makes {every}, which drops what is to be decided, too)"
+        yield f"decide about {_edited(undone)}: drop the change, or {or_else} {fix}"
 
 
 def _edited(findings: Sequence[Finding]) -> str:
@@ -225,7 +242,7 @@ def _after_merge(report: CheckReport) -> Iterator[str]:
         its = dropwhile(lambda line: line.kind is not ActKind.MERGE, lines(one.rollout, one.plan))
         for line, later in pairwise([*its, None]):
             if line and line.kind not in (ActKind.MERGE, ActKind.OPTIONAL):
-                yield f"then {line.text}{_before_whom(line, later)}"
+                yield f"{line.text}{_before_whom(line, later)}"
 
 
 def _before_whom(line: Line, later: Line | None) -> str:
@@ -253,7 +270,7 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     if count_unanswered(report)[0]:
         return "not known yet: not every registry answers"
     if any(row.is_unread for row in rows):
-        return "not known yet: fix what the replay shows, then check again"
+        return "not known yet: first make the schema read all messages, then check again"
     return _without_upgrades(report, rows)
 
 

@@ -366,7 +366,9 @@ def alternative(rollout: Rollout, reference: str) -> str:
     if not rollout.migrations:
         return ""
     names = name_list([str(one.to) for one in rollout.migrations], _MOST_MOVES)
-    return f"Alternative: move to {names} (`{migrate_command(reference)}` writes the manifests)"
+    of = " for what is refused" if rollout.refused else ""
+    how = f"`{migrate_command(reference)}` writes the manifests"
+    return f"Alternative{of}: move to {names} ({how})"
 
 
 def migration_lines(migration: Migration) -> Iterator[tuple[int, str]]:

@@ -189,7 +189,7 @@ def _standing(
         return TopicStatus.WARNED, f"✗ {clients_first(early)}"
     if warnings := _warnings(action.findings):
         return TopicStatus.WARNED, f"⚠ {count(warnings, 'warning')}"
-    return TopicStatus.ACCEPTED, "✓"
+    return TopicStatus.ACCEPTED, "✓ compatible"
 
 
 def _deleted(check: RegistryCheck, action: DeleteSchema) -> Row:
@@ -245,7 +245,7 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         topic=notice.topic,
         registry=check.plan.registry,
         type=notice.info.type.value,
-        versions=f"{_version(notice.latest_version)} → {NONE}",
+        versions="none" if notice.latest_version is None else f"v{notice.latest_version} stays",
         strategy=_strategy(check, notice.topic, notice.strategy),
         verdict="✗ held back" if notice.accepted else "✗ refused",
         upgrade_first=by_strategy(notice.strategy) if nobody else _UNKNOWN,

@@ -88,7 +88,7 @@ def _add_samples(root: Path) -> None:
 
 
 _FILLED_IN: Final = {
-    'reason: ""': 'reason: "All three clients read both versions since 2026-10-01"',
+    'reason: ""': 'reason: "The backlog is read within an hour; the consumers upgrade after that"',
     'approvedBy: ""': 'approvedBy: "@acme/billing"',
 }
 

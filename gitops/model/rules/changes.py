@@ -63,7 +63,7 @@ CHECK_RULES: Final = (
     ),
     error(
         "CHECK-R004",
-        "a changed policy accepts what the old one refuses",
+        "a schema change passes only because its policy is loosened with it",
         "checks.loosened_policies.policy_guards",
     ),
     error("CHECK-R005", "a change affects too many topics", "checks.changed_topics.share_exceeded"),

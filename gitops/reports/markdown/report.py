@@ -102,15 +102,18 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
 def _decision(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Why, what next, who first."""
     return tuple(
-        f"- **{label.capitalize()}:**{_said(said)}\n"
-        for label, said in merge_decision(report, rows).items
+        f"- **{label.capitalize()}:**{_said(said, in_order=in_order)}\n"
+        for label, said, in_order in merge_decision(report, rows).items
     )
 
 
-def _said(said: Sequence[str]) -> str:
+def _said(said: Sequence[str], *, in_order: bool) -> str:
     if len(said) == 1:
         return f" {message(said[0])}"
-    return "".join(f"\n  - {message(each)}" for each in said)
+    return "".join(
+        f"\n  {f'{number}.' if in_order else '-'} {message(each)}"
+        for number, each in enumerate(said, start=1)
+    )
 
 
 def _folded(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:

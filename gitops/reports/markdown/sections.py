@@ -21,6 +21,7 @@ from gitops.reports.check_summary import (
     claim,
     count,
     name_list,
+    shows_rollout,
     told_messages,
 )
 from gitops.reports.markdown.document import changes_block, finding_item, paragraphs
@@ -352,7 +353,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
     return tuple(
         item
         for one in report.registries
-        if has_order(one.rollout)
+        if has_order(one.rollout) and shows_rollout(report)
         for item in (
             *(f"- ✗ {message(each)}\n" for each in block_lines(one.rollout, said)),
             *map(_act, lines(one.rollout, one.plan, merged_already=not report.base, said=said)),

@@ -80,21 +80,25 @@ def _decision(report: CheckReport) -> Iterator[RenderableType]:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for label, said in merge_decision(report, rows_of(report.registries)).items:
-        table.add_row(label, _list(said))
+    decided = merge_decision(report, rows_of(report.registries)).items
+    is_long = any(len(said) > 1 for _, said, _ in decided)
+    for number, (label, said, in_order) in enumerate(decided):
+        if number and is_long:
+            table.add_row("", "")
+        table.add_row(label, _list(said, in_order=in_order))
     if table.rows:
         yield table
         yield Text("")
 
 
-def _list(said: Sequence[str]) -> RenderableType:
+def _list(said: Sequence[str], *, in_order: bool) -> RenderableType:
     if len(said) == 1:
         return Text(safe(said[0]))
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column()
     table.add_column(overflow="fold")
-    for each in said:
-        table.add_row("-", Text(safe(each)))
+    for number, each in enumerate(said, start=1):
+        table.add_row(f"{number}." if in_order else "-", Text(safe(each)))
     return table
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
-from gitops.reports.check_summary import rollout_title, told_messages
+from gitops.reports.check_summary import rollout_title, shows_rollout, told_messages
 from gitops.reports.results import RolloutResult
 from gitops.reports.rollout_wording import (
     Line,
@@ -80,7 +80,7 @@ def history_line(history: History) -> Text:
 
 def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[RenderableType]:
     """The acts below a plan, where a client takes part in them."""
-    if has_order(one.rollout):
+    if has_order(one.rollout) and shows_rollout(report):
         yield Text("")
         yield Text(rollout_title(report).lower(), style="bold")
         yield from _acts(one, report, told_messages(report))

@@ -47,12 +47,15 @@ def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -
         verdict="✓",
         changes=changes,
     )
-    late = replace(UNKNOWN_KEY, rule="CLIENT-R003").from_origin(str(CREATED), "count")
+    late = replace(UNKNOWN_KEY, rule="CLIENT-R003", subject="crm").from_origin(
+        str(CREATED), "count"
+    )
     others = [replace(UNKNOWN_KEY, message=str(number)) for number in range(3)]
 
-    said = [*Reasons([row]).texts([*others, late], "crm cannot reconnect")]
+    said = [*Reasons([row]).texts([*others, late])]
 
-    assert said[-1] == "crm cannot reconnect: 'lines[].count' int → long"
+    crm = f"crm to {CREATED} ('lines[].count' int → long)"
+    assert said[-1] == f"cannot reconnect after the merge: {crm}"
 
 
 def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:

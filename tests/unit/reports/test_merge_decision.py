@@ -136,13 +136,12 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
     )
 
 
+_FIX = "(`--fix` makes all 3 edits, which drops what is to be decided, too)"
 _TWO_AND_ONE = (
-    "make the 2 edits that are shown below (`--fix` makes them), of acme/t1 and acme/t2",
-    (
-        "decide about acme/t0: drop the change (`--fix` does), "
-        "or keep the old field and add a new one"
-    ),
+    "make the 2 edits that are shown below for acme/t1 and acme/t2",
+    f"decide about acme/t0: drop the change, or keep the old field and add a new one {_FIX}",
 )
+_OTHERWISE = f"drop the change, or change it in another way {_FIX}"
 
 
 @pytest.mark.parametrize(
@@ -156,11 +155,11 @@ _TWO_AND_ONE = (
         (
             2,
             (
-                "acme/t2: make the edit that is shown below (`--fix` makes it)",
-                "decide about acme/t0 and acme/t1: drop the change (`--fix` does)",
+                "acme/t2: make the edit that is shown below: do it",
+                f"decide about acme/t0 and acme/t1: {_OTHERWISE}",
             ),
         ),
-        (3, ("decide about acme/t0, acme/t1 and acme/t2: drop the change (`--fix` does)",)),
+        (3, (f"decide about acme/t0, acme/t1 and acme/t2: {_OTHERWISE}",)),
     ],
 )
 def test_edits_that_undo_the_change_are_to_be_decided(undone: int, said: tuple[str, ...]) -> None:
@@ -171,7 +170,7 @@ def test_edits_that_undo_the_change_are_to_be_decided(undone: int, said: tuple[s
             patch=f"{n}",
             hint=("keep int, or add a new field", "keep the symbol")[min(n, 1)] + UNDONE
             if n < undone
-            else "",
+            else "do it",
             subject=f"acme/t{n}",
         )
         for n in range(3)
@@ -194,7 +193,7 @@ def test_messages_that_cannot_be_read_leave_the_order_open() -> None:
 
     assert unread
     assert merge_decision(_with(replace(_ONE, plan=_ACCEPTED)), unread).first == (
-        "not known yet: fix what the replay shows, then check again"
+        "not known yet: first make the schema read all messages, then check again"
     )
 
 
@@ -214,7 +213,12 @@ def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
     some = _with(replace(_ONE, plan=_ACCEPTED, rollout=_waits("crm")))
     told = _decided(replace(some, findings=(split,)))
 
-    assert told.next[-1] == "upgrade crm between the two merges"
+    assert told.next[-4:] == (
+        "make two pull requests of it, so that the policy is decided alone",
+        "merge the policy, once the owners of its topics approve",
+        "deploy crm with code that reads the old and the new schema",
+        "merge the schema",
+    )
     assert told.first == "crm (consumer), before the schema is merged"
 
 
@@ -251,7 +255,9 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     refused = replace(_ONE, rollout=_waits("billing"))
 
     assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
-    assert _decided(_with(*some)).next == ("upgrade billing and crm before the merge",)
+    assert _decided(_with(*some)).next == (
+        "deploy billing and crm with code that reads the old and the new schema, before the merge",
+    )
     assert _decided(_with(refused)).first == (
         "billing (consumer), before the merge; for the refused topic not known yet"
     )
@@ -316,12 +322,14 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
     told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
 
     who = "waived until 2026-12-23 by waivers/agreed.yaml, approved by @acme/billing"
-    sets = f"apply sets schemaCompatibilityStrategy of {CAPTURED} to ALWAYS_COMPATIBLE"
+    sets = f"after the merge, apply sets schemaCompatibilityStrategy of {CAPTURED}"
     assert (told.why[0], told.why[2]) == (
         f'{who}, with the reason "all read both"',
-        f"{sets} for the registration, then sets it back",
+        f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
-    assert told.next == ("merge, if the reason of the waiver is still true",)
+    assert told.next == (
+        "merge, if the reason of the waiver is still true (who approved it knows)",
+    )
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -333,7 +341,7 @@ def test_a_reason_that_many_topics_share_names_its_place_and_their_number() -> N
     many = [replace(UNKNOWN_KEY, subject=f"a/b/{n}", message="x: y", location=where) for n in "cde"]
     told = _decided(replace(_with(), findings=tuple(many)))
 
-    assert told.why == ("types/a.avsc:9, 3 topics: x: y",)
+    assert told.why == ("types/a.avsc:9 (3 topics): x: y",)
 
 
 @pytest.mark.parametrize(
@@ -366,7 +374,7 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 
     assert told.first == "nobody before the merge; after it checkout"
-    assert told.next == ("merge", "then upgrade checkout", "then upgrade crm")
+    assert told.next == ("merge", "upgrade checkout", "upgrade crm")
 
 
 def test_who_waits_for_messages_to_be_gone_is_named() -> None:
@@ -381,10 +389,7 @@ def test_who_waits_for_messages_to_be_gone_is_named() -> None:
     )
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 
-    assert (
-        told.next[1]
-        == f"then wait until no message of v0 is left in {CREATED}, before crm upgrades"
-    )
+    assert told.next[1] == f"wait until no message of v0 is left in {CREATED}, before crm upgrades"
 
 
 def _after(first: Step, then: Step, reason: Reason) -> Constraint:

@@ -301,8 +301,8 @@ def test_a_pull_request_without_an_order_is_told_the_alternative_in_one_line() -
     block, way = rollout_items(_report(_BLOCKED))
     assert block == "- ✗ no safe order: each waits\n"
     assert way == (
-        "- Alternative: move to a/b/c-v2 (`pulsar-gitops rollout --base 'ma in' --migrate` writes "
-        "the manifests)\n"
+        "- Alternative for what is refused: move to a/b/c-v2 (`pulsar-gitops rollout --base "
+        "'ma in' --migrate` writes the manifests)\n"
     )
 
 
