@@ -10,7 +10,7 @@ from gitops.broker.registration import register
 from gitops.model.config import PulsarAuthentication, RegistryConfig, SecretRef, TlsConfig
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError, UsageError
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import (
     BrokerSettings,
     NamespacePolicies,
@@ -21,7 +21,14 @@ from gitops.model.policy import (
     effective_strategy,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    Scope,
+    TenantState,
+    TopicPartitions,
+    TopicState,
+)
 from gitops.ports import (
     CompatibilityChecker,
     IncompatibleSchemaError,
@@ -78,9 +85,12 @@ __all__ = [
     "SecretFile",
     "SecretRef",
     "StoredSchema",
+    "TenantName",
+    "TenantState",
     "TlsConfig",
     "TlsDocument",
     "TopicName",
+    "TopicPartitions",
     "TopicPolicies",
     "TopicState",
     "UnreadableTopicsError",

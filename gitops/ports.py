@@ -14,7 +14,7 @@ from gitops.model.plan import Action
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.posts import Post, Suggestion
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Scope, TenantState
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many are done, and how many there are (0: not known)."""
@@ -96,8 +96,16 @@ class Registry(Protocol):
         """
         ...
 
+    def create_tenant(self, tenant: TenantState) -> None:
+        """Create a tenant; without clusters it may use all that there are."""
+        ...
+
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create an empty namespace."""
+        ...
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        """Create a topic with so many partitions; 0: it has none."""
         ...
 
     def set_policies(

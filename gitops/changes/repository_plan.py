@@ -171,6 +171,8 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     return Scope(
         namespaces=reviewed.namespaces | desired.namespaces.keys(),
         topics=others | desired.topics.keys(),
+        tenants=reviewed.tenants | desired.tenants.keys(),
+        partitions=reviewed.partitions | desired.partitions.keys(),
     )
 
 

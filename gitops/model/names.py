@@ -28,6 +28,25 @@ _SYSTEM_TOPICS: Final = ("__change_events", "__transaction_")
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class TenantName:
+    """A tenant."""
+
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> TenantName:
+        """Read a tenant's name; raises InvalidNameError for anything else."""
+        if not _ENTITY.fullmatch(text):
+            raise InvalidNameError(
+                f"'{text}' is not a tenant", hint="write letters, digits and - = : . _"
+            )
+        return cls(text)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class NamespaceName:
     """`tenant/namespace`."""
 

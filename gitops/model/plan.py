@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from gitops.model.findings import Finding
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaInfo
+from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 
 
@@ -38,10 +39,30 @@ class SchemaChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTenant:
+    """The files declare a tenant that the registry has not."""
+
+    state: TenantState
+
+    @property
+    def tenant(self) -> TenantName:
+        """Its name."""
+        return self.state.tenant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreateNamespace:
     """The files have a namespace that the registry has not."""
 
     namespace: NamespaceName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTopic:
+    """The files declare a topic that the registry has not; 0: it has no partitions."""
+
+    topic: TopicName
+    partitions: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +195,7 @@ class SchemaSwallowed:
     findings: tuple[Finding, ...] = ()
 
 
-Action = CreateNamespace | SetPolicy | RegisterSchema | DeleteSchema
+Action = CreateTenant | CreateNamespace | CreateTopic | SetPolicy | RegisterSchema | DeleteSchema
 """What is carried out."""
 
 Notice = RefusedSchema | SchemaWithoutEffect | SchemaDrift | SchemaSwallowed

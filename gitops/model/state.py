@@ -8,13 +8,39 @@ from dataclasses import dataclass, field
 from gitops.model.clients import Client
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Location
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import NamespacePolicies, Retention, TopicPolicies
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaHistory
 from gitops.model.waivers import Waiver
 
 # What a registry holds, or should hold: one shape for both, so that any two can be compared.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantState:
+    """A tenant: the clusters that it may use, and the roles that administer it.
+
+    None where the files leave it open, or the registry does not show it. Without clusters a tenant
+    of the files may use all that its registry has.
+    """
+
+    tenant: TenantName
+    allowed_clusters: frozenset[str] | None = None
+    admin_roles: frozenset[str] | None = None
+    exists: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPartitions:
+    """How many partitions a topic has, 0 for one without; None where that is not known.
+
+    `exists` is false where the registry has no such topic.
+    """
+
+    topic: TopicName
+    count: int | None = None
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +80,16 @@ class TopicState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryState:
-    """Namespaces and topics, by name."""
+    """Tenants, namespaces and topics, by name.
+
+    `tenants` and `partitions` are those that the files declare, to be created where the registry
+    has none.
+    """
 
     namespaces: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
     topics: Mapping[TopicName, TopicState] = field(default_factory=dict)
+    tenants: Mapping[TenantName, TenantState] = field(default_factory=dict)
+    partitions: Mapping[TopicName, TopicPartitions] = field(default_factory=dict)
 
     def subject(self, name: NamespaceName | TopicName) -> NamespaceState | TopicState:
         """A namespace or a topic that is in it."""
@@ -66,10 +98,15 @@ class RegistryState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What to read from a registry: these namespaces' policies, these topics' schemas."""
+    """What to read from a registry: these namespaces' policies, these topics' schemas.
+
+    Of `partitions` it is whether these topics exist, and with how many.
+    """
 
     namespaces: frozenset[NamespaceName] = frozenset()
     topics: frozenset[TopicName] = frozenset()
+    tenants: frozenset[TenantName] = frozenset()
+    partitions: frozenset[TopicName] = frozenset()
 
 
 # A schemas repository as it was read: what it wants, where each word stands, what is wrong.

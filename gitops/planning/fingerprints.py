@@ -5,10 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.names import NamespaceName, TenantName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    DeleteSchema,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.policy import (
     NamespacePolicies,
     Policies,
@@ -21,38 +29,92 @@ from gitops.model.policy import (
     value_text,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    TenantState,
+    TopicPartitions,
+    TopicState,
+)
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.types import TYPES
 
 # Fingerprints of what a registry holds, by subject, and of what it will hold.
 
-Subject = NamespaceState | TopicState
+Subject = TenantState | NamespaceState | TopicPartitions | TopicState
 _P = TypeVar("_P", NamespacePolicies, TopicPolicies)
 
 
 def state_fingerprints(state: RegistryState) -> dict[str, str]:
     """Subject → fingerprint, for everything in `state`."""
-    namespaces = {
-        subject_name(name): subject_fingerprint(ns) for name, ns in state.namespaces.items()
-    }
-    topics = {
-        subject_name(name): subject_fingerprint(topic) for name, topic in state.topics.items()
-    }
-    return dict(sorted((namespaces | topics).items()))
+    subjects: list[Subject] = [
+        *state.tenants.values(),
+        *state.namespaces.values(),
+        *state.partitions.values(),
+        *state.topics.values(),
+    ]
+    return dict(sorted((state_name(one), subject_fingerprint(one)) for one in subjects))
 
 
-def subject_name(name: NamespaceName | TopicName) -> str:
-    """What a plan calls a subject: `namespace shop/orders`, `topic shop/orders/order-created`."""
-    return f"{'namespace' if isinstance(name, NamespaceName) else 'topic'} {name}"
+def state_name(subject: Subject) -> str:
+    """What a plan calls a subject: `namespace shop/orders`, `topic shop/orders/order-created`.
+
+    Whether a topic exists is a subject of its own, `partitions shop/orders/order-created`: it is
+    read of those topics only that the files create.
+    """
+    match subject:
+        case TenantState():
+            return subject_name(subject.tenant)
+        case NamespaceState():
+            return subject_name(subject.namespace)
+        case TopicPartitions():
+            return f"{PARTITIONS} {subject.topic}"
+        case TopicState():
+            return subject_name(subject.topic)
+
+
+PARTITIONS: Final = "partitions"
+
+
+def subject_name(name: TenantName | NamespaceName | TopicName) -> str:
+    """What a plan calls whom an action is about."""
+    match name:
+        case TenantName():
+            return f"tenant {name}"
+        case NamespaceName():
+            return f"namespace {name}"
+        case TopicName():
+            return f"topic {name}"
+
+
+def state_before(state: RegistryState, action: Action) -> Subject:
+    """The part of a registry that an action changes."""
+    match action:
+        case CreateTenant():
+            return state.tenants[action.tenant]
+        case CreateNamespace():
+            return state.namespaces[action.namespace]
+        case CreateTopic():
+            return state.partitions[action.topic]
+        case SetPolicy():
+            return state.subject(action.subject)
+        case RegisterSchema() | DeleteSchema():
+            return state.topics[action.topic]
 
 
 def subject_fingerprint(subject: Subject) -> str:
-    """64 hex digits over what counts of a subject; when a version was stored does not."""
+    """64 hex digits over what counts of a subject; when a version was stored does not.
+
+    Of a tenant, and of a topic's partitions, it is that they exist: they are never changed.
+    """
     match subject:
+        case TenantState():
+            content: object = ["tenant", subject.exists]
+        case TopicPartitions():
+            content = [PARTITIONS, subject.exists]
         case NamespaceState():
-            content: object = ["namespace", subject.exists, _policies(subject.policies)]
+            content = ["namespace", subject.exists, _policies(subject.policies)]
         case TopicState():
             content = ["topic", history_fingerprint(subject.history), _policies(subject.policies)]
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -66,8 +128,12 @@ def fingerprints_after(subject: Subject, action: Action) -> Subject:
     where somebody deletes the topic too, or policies that nobody needs any more.
     """
     match action, subject:
+        case CreateTenant(), TenantState():
+            return replace(subject, exists=True)
         case CreateNamespace(), NamespaceState():
             return replace(subject, exists=True)
+        case CreateTopic(), TopicPartitions():
+            return replace(subject, exists=True, count=action.partitions)
         case SetPolicy(), NamespaceState():
             return replace(subject, policies=_with(subject.policies, action.change))
         case SetPolicy(), TopicState():

@@ -1,4 +1,4 @@
-"""Findings about a plan's notices, the content of definitions, and missing tenants."""
+"""Findings about a plan's notices and the content of definitions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from gitops.model.plan import (
     SchemaDrift,
     SchemaSwallowed,
     SchemaWithoutEffect,
-    SetPolicy,
 )
 from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.rules import make_finding
-from gitops.model.state import RegistryState, TopicState
+from gitops.model.state import TopicState
 from gitops.planning.policies import direction
 from gitops.planning.severities import at_most_warning
 
@@ -87,30 +86,6 @@ def unread_findings(
         )
 
 
-def tenant_findings(observed: RegistryState) -> Iterator[Finding]:
-    """A namespace cannot be made where its tenant is not."""
-    missing = (n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists)
-    for tenant in sorted(set(missing)):
-        yield make_finding(
-            "PLAN-R006",
-            f"the registry has no tenant '{tenant}'",
-            subject=tenant,
-            hint=f"create it: pulsar-admin tenants create {tenant}",
-        )
-
-
-def missing_topic_findings(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
-    """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
-    for topic in dict.fromkeys(a.subject for a in actions if isinstance(a, SetPolicy)):
-        if isinstance(topic, TopicName) and not observed.topics[topic].exists:
-            yield make_finding(
-                "PLAN-R008",
-                "the registry has no such topic, so Pulsar accepts no policies for it",
-                subject=str(topic),
-                hint=_how_to_create(topic, observed),
-            )
-
-
 def looser_topic_finding(
     registry: str,
     desired: TopicState,
@@ -142,16 +117,6 @@ def looser_topic_finding(
             f"{registry}; or, if it is intended, write it under policies: in "
             "the topic's manifest",
         ),
-    )
-
-
-def _how_to_create(topic: TopicName, observed: RegistryState) -> str:
-    namespace, create = topic.namespace, f"pulsar-admin topics create {topic}"
-    if observed.namespaces[namespace].exists:
-        return f"create it: {create}; or set the policies for the namespace"
-    return (
-        "its namespace comes first: leave the policies out, apply, create the topic "
-        f"({create}), and put them back; or set them for {namespace}"
     )
 
 

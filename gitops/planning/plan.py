@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from gitops.broker.lines.table import line_of
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
+    CreateTenant,
+    CreateTopic,
     DeleteSchema,
     Notice,
     Plan,
@@ -32,13 +34,17 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import Waiver
 from gitops.planning import fingerprints, waiver_findings
 from gitops.planning.broker_document import conflict_findings, doubt_findings
+from gitops.planning.creations import (
+    existence_findings,
+    namespace_actions,
+    tenant_actions,
+    topic_creation,
+)
 from gitops.planning.notice_findings import (
     action_findings,
     content_findings,
     looser_topic_finding,
-    missing_topic_findings,
     notice_findings,
-    tenant_findings,
     unread_findings,
 )
 from gitops.planning.policies import changes, overlay
@@ -138,7 +144,10 @@ class _PlanParts:
 
 
 def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
-    """Every difference as an action or a notice: namespaces first, then topics, by name.
+    """Every difference as an action or a notice: tenants, namespaces, then topics, by name.
+
+    What others need comes first: a namespace its tenant, a topic its namespace, and the topic's own
+    policies and its schema the topic.
 
     Topics in `observed` that `desired` does not name are deleted if it says `prune`.
     """
@@ -152,7 +161,12 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
             _topic(plan_input, desired, policies[topic.namespace], waivers.get(topic, ()))
         )
     of_topics = chain.from_iterable(planned.actions for planned in topics)
-    actions = [*_namespaces(plan_input), *of_topics, *_deletions_of_unmanaged(plan_input)]
+    actions = [
+        *tenant_actions(plan_input.desired, plan_input.observed),
+        *namespace_actions(plan_input.desired, plan_input.observed),
+        *of_topics,
+        *_deletions_of_unmanaged(plan_input),
+    ]
     notices = [notice for planned in topics for notice in planned.notices]
     observed = _relevant(plan_input)
     of_waivers = [finding for planned in topics for finding in planned.findings]
@@ -171,15 +185,6 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         topics=len(plan_input.desired.topics) + len(plan_input.unread),
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
     )
-
-
-def _namespaces(plan_input: PlanInput) -> Iterator[Action]:
-    for name, desired in sorted(plan_input.desired.namespaces.items()):
-        observed = plan_input.observed.namespaces[name]
-        if not observed.exists:
-            yield CreateNamespace(namespace=name)
-        for change in changes(desired.policies, observed.policies):
-            yield SetPolicy(subject=name, change=change)
 
 
 def _waivers_by_topic(plan_input: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
@@ -201,6 +206,7 @@ def _topic(
         policies = TopicPolicies(schema_compatibility_strategy=own)
         return effective_strategy(policies, above, plan_input.broker)
 
+    created = topic_creation(desired.topic, plan_input.desired, plan_input.observed)
     settled = settle(desired, observed, waivers, holds)
     by_broker = plan_input.broker.is_schema_validation_enforced
     differing = changes(
@@ -216,14 +222,15 @@ def _topic(
             waivers, plan_input.today, at_work=settled.waiver
         )
         return _PlanParts(
-            actions=tuple(actions_of(observed, settled, differing, None)),
+            actions=(*created, *actions_of(observed, settled, differing, None)),
             findings=(*of_waivers, *looser),
         )
-    case = _case(plan_input, desired, settled.state, holds, waivers)
+    present = replace(settled.state, exists=settled.state.exists or bool(created))
+    case = _case(plan_input, desired, present, holds, waivers)
     outcome = plan_topic(case)
     schema = outcome if isinstance(outcome, RegisterSchema) else None
     return _PlanParts(
-        actions=tuple(actions_of(observed, settled, differing, schema)),
+        actions=(*created, *actions_of(observed, settled, differing, schema)),
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
         findings=(
             *waiver_findings.topic_waiver_findings(case, outcome, at_work=settled.waiver),
@@ -331,8 +338,7 @@ def _findings(
     unrated = (
         *notice_findings(notices, plan_input.locate),
         *unread_findings(plan_input.unread, plan_input.locate),
-        *tenant_findings(plan_input.observed),
-        *missing_topic_findings(actions, plan_input.observed),
+        *existence_findings(actions, plan_input.desired, plan_input.observed),
         *guard(actions, plan_input.observed, plan_input.safety),
         *conflict_findings(plan_input.broker),
         *doubt_findings(plan_input.broker),
@@ -350,9 +356,9 @@ def _expected_state(observed: RegistryState, actions: list[Action]) -> dict[str,
     now: dict[str, fingerprints.Subject] = {}
     passed: dict[str, list[str]] = {}
     for action in actions:
-        name = subject_of(action)
-        key = fingerprints.subject_name(name)
-        before = now.get(key) or observed.subject(name)
+        seen = fingerprints.state_before(observed, action)
+        key = fingerprints.state_name(seen)
+        before = now.get(key) or seen
         now[key] = fingerprints.fingerprints_after(before, action)
         passed.setdefault(key, []).append(fingerprints.subject_fingerprint(now[key]))
         if isinstance(action, SetPolicy) and action.sets_back:
@@ -369,12 +375,14 @@ def _set_back_without_schema(observed: RegistryState, after: fingerprints.Subjec
     )
 
 
-def subject_of(action: Action) -> NamespaceName | TopicName:
+def subject_of(action: Action) -> TenantName | NamespaceName | TopicName:
     """Whom an action is about."""
     match action:
+        case CreateTenant():
+            return action.tenant
         case CreateNamespace():
             return action.namespace
         case SetPolicy():
             return action.subject
-        case RegisterSchema() | DeleteSchema():
+        case CreateTopic() | RegisterSchema() | DeleteSchema():
             return action.topic

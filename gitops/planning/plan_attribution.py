@@ -6,9 +6,10 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from gitops.model.findings import Finding
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     Action,
+    CreateTopic,
     Notice,
     Plan,
     RefusedSchema,
@@ -17,7 +18,7 @@ from gitops.model.plan import (
     SchemaSwallowed,
     SchemaWithoutEffect,
 )
-from gitops.planning.fingerprints import subject_name
+from gitops.planning.fingerprints import PARTITIONS, subject_name
 from gitops.planning.plan import subject_of
 
 
@@ -28,7 +29,7 @@ def attributed_plan(plan: Plan, before: Plan) -> Plan:
     notices = tuple(one for one in plan.notices if _key(one) not in known)
     left = {subject_of(one) for one in actions} | {one.topic for one in notices}
     touched = sum(isinstance(one, TopicName) for one in left)
-    names = {subject_name(subject_of(one)) for one in actions}
+    names = {_subject_name(one) for one in actions}
     return replace(
         plan,
         actions=actions,
@@ -39,8 +40,15 @@ def attributed_plan(plan: Plan, before: Plan) -> Plan:
     )
 
 
+def _subject_name(action: Action) -> str:
+    """The subject whose fingerprint the action changes."""
+    if isinstance(action, CreateTopic):
+        return f"{PARTITIONS} {action.topic}"
+    return subject_name(subject_of(action))
+
+
 def _findings(
-    plan: Plan, before: Plan, left: set[NamespaceName | TopicName]
+    plan: Plan, before: Plan, left: set[TenantName | NamespaceName | TopicName]
 ) -> tuple[Finding, ...]:
     """Those about what is left, and others that the change has brought."""
     known = {one.fingerprint for one in before.findings}

@@ -15,6 +15,8 @@ from gitops.model.findings import Finding, Location, causes_of
 from gitops.model.plan import (
     Action,
     CreateNamespace,
+    CreateTenant,
+    CreateTopic,
     DeleteSchema,
     Notice,
     Plan,
@@ -131,7 +133,9 @@ def summary(plan: Plan) -> dict[str, int]:
         "add": added,
         "change": count(RegisterSchema) - added,
         "policies": count(SetPolicy),
+        "createTenants": count(CreateTenant),
         "createNamespaces": count(CreateNamespace),
+        "createTopics": count(CreateTopic),
         "delete": count(DeleteSchema),
         "refused": count(RefusedSchema) - held_back,
         "heldBack": held_back,
@@ -145,6 +149,20 @@ def summary(plan: Plan) -> dict[str, int]:
 def action_document(action: Action) -> Document:
     """One action, with all that it writes."""
     match action:
+        case CreateTenant():
+            clusters = action.state.allowed_clusters
+            return {
+                "action": "CreateTenant",
+                "tenant": str(action.tenant),
+                "allowedClusters": None if clusters is None else sorted(clusters),
+                "adminRoles": sorted(action.state.admin_roles or ()),
+            }
+        case CreateTopic():
+            return {
+                "action": "CreateTopic",
+                "topic": str(action.topic),
+                "partitions": action.partitions,
+            }
         case CreateNamespace():
             return {"action": "CreateNamespace", "namespace": str(action.namespace)}
         case SetPolicy():

@@ -5,19 +5,41 @@ from __future__ import annotations
 from typing import assert_never
 
 from gitops.model.names import NamespaceName
-from gitops.model.plan import Action, CreateNamespace, DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    DeleteSchema,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.policy import is_same_value, snake_case, value_text
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Scope, TopicPartitions
 from gitops.planning.fingerprints import is_same
-from gitops.planning.plan import subject_of
 
 
 def subject_scope(action: Action) -> Scope:
-    """The action's subject alone."""
-    subject = subject_of(action)
-    if isinstance(subject, NamespaceName):
-        return Scope(namespaces=frozenset({subject}))
-    return Scope(topics=frozenset({subject}))
+    """What the action changes alone."""
+    match action:
+        case CreateTenant():
+            return Scope(tenants=frozenset({action.tenant}))
+        case CreateNamespace():
+            return Scope(namespaces=frozenset({action.namespace}))
+        case CreateTopic():
+            return Scope(partitions=frozenset({action.topic}))
+        case SetPolicy():
+            return _policy_scope(action)
+        case RegisterSchema() | DeleteSchema():
+            return Scope(topics=frozenset({action.topic}))
+        case _:
+            assert_never(action)
+
+
+def _policy_scope(action: SetPolicy) -> Scope:
+    if isinstance(action.subject, NamespaceName):
+        return Scope(namespaces=frozenset({action.subject}))
+    return Scope(topics=frozenset({action.subject}))
 
 
 def difference(action: Action, version: int | None, state: RegistryState) -> str:
@@ -26,6 +48,11 @@ def difference(action: Action, version: int | None, state: RegistryState) -> str
     `version` is what the registry answered to a schema, `state` holds the action's subject.
     """
     match action:
+        case CreateTenant():
+            there = state.tenants[action.tenant].exists
+            return "" if there else f"there is no tenant {action.tenant}"
+        case CreateTopic():
+            return _partition_difference(action, state.partitions[action.topic])
         case CreateNamespace():
             there = state.namespaces[action.namespace].exists
             return "" if there else f"there is no namespace {action.namespace}"
@@ -38,6 +65,14 @@ def difference(action: Action, version: int | None, state: RegistryState) -> str
             return f"{action.topic} has v{entries[-1].version}" if entries else ""
         case _:
             assert_never(action)
+
+
+def _partition_difference(action: CreateTopic, found: TopicPartitions) -> str:
+    if not found.exists:
+        return f"there is no topic {action.topic}"
+    if found.count in (None, action.partitions):
+        return ""
+    return f"{action.topic} has {found.count} partitions"
 
 
 def _policy_difference(action: SetPolicy, state: RegistryState) -> str:

@@ -29,6 +29,7 @@ from gitops.model.drift import (
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     CreateNamespace,
+    CreateTopic,
     Plan,
     RefusedSchema,
     RegisterSchema,
@@ -127,6 +128,8 @@ class _Search:
                     self.pending.add(action.namespace)
                 else:
                     yield NamespaceDeletion(namespace=action.namespace)
+            case CreateTopic():
+                self.pending.add(action.topic)
             case SetPolicy() if not action.waiver:
                 yield from self._policy(action)
             case _:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gitops.model.errors import InvalidNameError, StalePlanError, UsageError
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import SettingSource
 from gitops.model.state import Scope
 from gitops.planning.broker_document import ASSUMED, changed_settings
+from gitops.planning.fingerprints import PARTITIONS
 from gitops.planning.plan_document import Document, action_document, canonical, digest
 
 REPLAN: Final = "make a new plan and have it reviewed"
+
+_KINDS: Final[Mapping[str, Callable[[str], object]]] = {
+    "tenant": TenantName.parse,
+    "namespace": NamespaceName.parse,
+    PARTITIONS: TopicName.parse,
+    "topic": TopicName.parse,
+}
+"""How the name is read that follows the kind of a subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,19 +46,21 @@ def scope_of(document: Mapping[str, Any]) -> Scope:
     An apply looks at these again and at no others. A topic that the plan deletes is among them
     when it is gone from every list, and one that came later is not, so it is left alone.
     """
-    namespaces, topics = set(), set()
+    found: dict[str, set[Any]] = {kind: set() for kind in _KINDS}
     for subject in document["observed"]:
         kind, _, name = subject.partition(" ")
         try:
-            if kind == "namespace":
-                namespaces.add(NamespaceName.parse(name))
-            else:
-                topics.add(TopicName.parse(name))
-        except InvalidNameError as error:
+            found[kind].add(_KINDS[kind](name))
+        except (KeyError, InvalidNameError) as error:
             raise UsageError(
                 f"the plan file contains the subject '{subject}'", hint=REPLAN
             ) from error
-    return Scope(namespaces=frozenset(namespaces), topics=frozenset(topics))
+    return Scope(
+        tenants=frozenset(found["tenant"]),
+        namespaces=frozenset(found["namespace"]),
+        partitions=frozenset(found[PARTITIONS]),
+        topics=frozenset(found["topic"]),
+    )
 
 
 def release_of(document: Mapping[str, Any]) -> str | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gitops.model.errors import UsageError
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange
 from gitops.model.schema import SchemaInfo
+from gitops.model.state import TenantState
 
 
 class ReadOnlyRegistry:
@@ -33,6 +34,15 @@ class ReadOnlyRegistry:
         """What holds where neither topic nor namespace says anything."""
         return self._defaults
 
+    def create_tenant(self, tenant: TenantState) -> None:
+        """Not here; raises UsageError."""
+        raise self._refuse(tenant.tenant)
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        """Not here; raises UsageError."""
+        del partitions
+        raise self._refuse(topic)
+
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Not here; raises UsageError."""
         raise self._refuse(namespace)
@@ -57,7 +67,7 @@ class ReadOnlyRegistry:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _refuse(self, subject: NamespaceName | TopicName) -> UsageError:
+    def _refuse(self, subject: TenantName | NamespaceName | TopicName) -> UsageError:
         return UsageError(
             f"{subject} cannot be changed here: {self._address} is only a record",
             where=self._address,

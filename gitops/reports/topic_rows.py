@@ -11,6 +11,7 @@ from gitops.model.check import RegistryCheck
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import (
+    CreateTopic,
     DeleteSchema,
     Notice,
     RefusedSchema,
@@ -21,6 +22,7 @@ from gitops.model.plan import (
     SchemaWithoutEffect,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
+from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
@@ -292,3 +294,16 @@ def shared_changes(topics: Sequence[Sequence[SchemaChange]]) -> tuple[SchemaChan
 
 def _leaf(path: str) -> str:
     return path.rpartition(".")[2]
+
+
+def creation_text(action: CreateTopic) -> str:
+    """`new topic (4 partitions)`."""
+    number = action.partitions
+    return f"new topic ({count(number, 'partition')})" if number else "new topic"
+
+
+def tenant_text(tenant: TenantState) -> str:
+    """`all clusters, roles ops` of a tenant that is created."""
+    clusters, roles = tenant.allowed_clusters, tenant.admin_roles
+    where = "all clusters" if clusters is None else f"clusters {', '.join(sorted(clusters))}"
+    return f"{where}, roles {', '.join(sorted(roles))}" if roles else where

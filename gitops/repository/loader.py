@@ -22,7 +22,7 @@ from gitops.repository.broker_snapshots import recorded_settings
 from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.loading.clients import load_clients, unknown_topics
 from gitops.repository.loading.layout import layout
-from gitops.repository.loading.namespaces import load_namespaces
+from gitops.repository.loading.namespaces import load_namespaces, load_tenants
 from gitops.repository.loading.settings import load_settings
 from gitops.repository.loading.strays import broken_definitions, find_strays
 from gitops.repository.loading.topics import load_topics
@@ -47,6 +47,7 @@ def load(
     sources = TrackedFiles(tree)
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
+    tenants, tenant_findings = load_tenants(found.tenants, sources)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
     with closing(SchemaBuilder(sources, *definition_lines(tree, config, release))) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
@@ -66,6 +67,7 @@ def load(
         strays += broken_definitions(found, used, builder, known)
     everything = (
         *findings,
+        *tenant_findings,
         *namespaces.findings,
         *topics.findings,
         *clients.findings,
@@ -77,7 +79,12 @@ def load(
     rules = stricter(least, config).rules if least else config.rules
     return Repository(
         config=config,
-        desired=RegistryState(namespaces=namespaces.states, topics=topics.states),
+        desired=RegistryState(
+            namespaces=namespaces.states,
+            topics=topics.states,
+            tenants=tenants,
+            partitions=topics.partitions,
+        ),
         digest=digest,
         namespaces=namespaces.places,
         topics=_rate(topics.sources, rules),

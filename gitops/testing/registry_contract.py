@@ -24,6 +24,7 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
+from gitops.testing.creation_contract import CreationContract
 from gitops.testing.registry_examples import (
     KEY_VALUE_PROPERTIES,
     A,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from gitops.ports import Registry
 
 
-class RegistryContract:
+class RegistryContract(CreationContract):
     """Behaviour that callers rely on, decided as Pulsar 4.0.7 does."""
 
     @pytest.fixture
@@ -102,19 +103,6 @@ class RegistryContract:
         with pytest.raises(RegistryRefusedError) as refused:
             registry.list_topics(missing)
         assert refused.value.status == 404
-
-    def test_a_namespace_cannot_be_created_twice(
-        self, registry: Registry, namespace: NamespaceName
-    ) -> None:
-        with pytest.raises(RegistryRefusedError) as refused:
-            registry.create_namespace(namespace)
-        assert refused.value.status == 409
-
-    def test_a_created_namespace_exists(self, registry: Registry, namespace: NamespaceName) -> None:
-        second = NamespaceName(namespace.tenant, f"{namespace.local_name}-second")
-        assert not namespace_state(registry, second).exists
-        registry.create_namespace(second)
-        assert namespace_state(registry, second).exists
 
     # ------------------------------------------------------------------ observe
 

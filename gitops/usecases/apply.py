@@ -21,7 +21,16 @@ from gitops.model.errors import (
     StalePlanError,
     UnknownOutcomeError,
 )
-from gitops.model.plan import Action, CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    DeleteSchema,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.policy import value_text
 from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
@@ -302,6 +311,10 @@ def _command(action: Action, registry: str) -> str:
 def _carry_out(action: Action, registry: Registry) -> int | None:
     """Answers the version that a schema, or its deletion, got."""
     match action:
+        case CreateTenant():
+            registry.create_tenant(action.state)
+        case CreateTopic():
+            registry.create_topic(action.topic, action.partitions)
         case CreateNamespace():
             registry.create_namespace(action.namespace)
         case SetPolicy():

@@ -320,6 +320,8 @@ class _RegistryAnswer:
             desired=RegistryState(
                 namespaces={n: s for n, s in desired.namespaces.items() if n in spaces},
                 topics=topics,
+                tenants=desired.tenants,
+                partitions={t: p for t, p in desired.partitions.items() if t in topics},
             ),
             observed=observed.state,
             broker=with_known(self._declared(config), observed.registry.broker),

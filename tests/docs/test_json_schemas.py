@@ -44,7 +44,7 @@ from gitops.reports.json.replay import replay_document
 from gitops.usecases.apply import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
-from tests.support.plans import DRIFT
+from tests.support.plans import CREATIONS, DRIFT
 from tests.support.replays import REPORT as REPLAY
 
 FOLDER: Final = ROOT / "docs" / "reference" / "json"
@@ -350,6 +350,7 @@ def whole_plan() -> Plan:
         files=f"sha256:{'0' * 64}",
         actions=(
             CreateNamespace(namespace=TOPIC.namespace),
+            *CREATIONS,
             *(SetPolicy(subject=TOPIC.namespace, change=one) for one in policies),
             SetPolicy(subject=TOPIC, change=policies[0], waiver="agreed"),
             *(

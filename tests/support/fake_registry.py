@@ -10,8 +10,15 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import CreateNamespace, DeleteSchema, SetPolicy
 from gitops.model.policy import BrokerSettings, PolicyChange
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
-from gitops.planning.fingerprints import fingerprints_after
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    Scope,
+    TenantState,
+    TopicPartitions,
+    TopicState,
+)
+from gitops.planning.fingerprints import Subject, fingerprints_after
 from gitops.planning.plan import subject_of
 from gitops.ports import Progress, UnreadableTopicsError, no_progress
 
@@ -91,6 +98,14 @@ class FakeRegistry:
                 name: known.topics.get(name, TopicState(topic=name))
                 for name in scope.topics - broken.keys()
             },
+            tenants={
+                name: known.tenants.get(name, TenantState(tenant=name, exists=False))
+                for name in scope.tenants
+            },
+            partitions={
+                name: known.partitions.get(name, TopicPartitions(topic=name, exists=False))
+                for name in scope.partitions
+            },
         )
         if broken:
             raise UnreadableTopicsError(state, broken, where=self.address)
@@ -99,6 +114,16 @@ class FakeRegistry:
     def create_namespace(self, namespace: NamespaceName) -> None:
         self._call("create", namespace)
         self._put(CreateNamespace(namespace=namespace))
+
+    def create_tenant(self, tenant: TenantState) -> None:
+        self._call("tenant", tenant.tenant)
+        tenants = {**self._state.tenants, tenant.tenant: tenant}
+        self._state = replace(self._state, tenants=tenants)
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        self._call("topic", (topic, partitions))
+        made = {**self._state.partitions, topic: TopicPartitions(topic=topic, count=partitions)}
+        self._state = replace(self._state, partitions=made)
 
     def set_policies(
         self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
@@ -115,7 +140,7 @@ class FakeRegistry:
         entries = (*entries, SchemaEntry(version=version, info=info))
         history = SchemaHistory(entries=entries, next_version=version + 1)
         its = self._state.topics.get(topic, TopicState(topic=topic))
-        self._hold(topic, replace(its, history=history))
+        self._hold(replace(its, history=history))
         return version
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
@@ -133,18 +158,18 @@ class FakeRegistry:
 
     def _put(self, action: CreateNamespace | SetPolicy | DeleteSchema) -> None:
         subject = subject_of(action)
-        its: NamespaceState | TopicState
-        if isinstance(subject, NamespaceName):
-            absent = NamespaceState(namespace=subject, exists=False)
-            its = self._state.namespaces.get(subject, absent)
-        else:
-            its = self._state.topics.get(subject, TopicState(topic=subject))
-        self._hold(subject, fingerprints_after(its, action))
+        match subject:
+            case NamespaceName():
+                absent = NamespaceState(namespace=subject, exists=False)
+                self._hold(fingerprints_after(self._state.namespaces.get(subject, absent), action))
+            case TopicName():
+                its = self._state.topics.get(subject, TopicState(topic=subject))
+                self._hold(fingerprints_after(its, action))
 
-    def _hold(self, name: NamespaceName | TopicName, its: NamespaceState | TopicState) -> None:
+    def _hold(self, its: Subject) -> None:
         namespaces, topics = dict(self._state.namespaces), dict(self._state.topics)
-        if isinstance(name, NamespaceName) and isinstance(its, NamespaceState):
-            namespaces[name] = its
-        if isinstance(name, TopicName) and isinstance(its, TopicState):
-            topics[name] = its
-        self._state = RegistryState(namespaces=namespaces, topics=topics)
+        if isinstance(its, NamespaceState):
+            namespaces[its.namespace] = its
+        if isinstance(its, TopicState):
+            topics[its.topic] = its
+        self._state = replace(self._state, namespaces=namespaces, topics=topics)

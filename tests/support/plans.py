@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from gitops.model.findings import Location
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     ChangeKind,
     CreateNamespace,
+    CreateTenant,
+    CreateTopic,
     DeleteSchema,
     Plan,
     RefusedSchema,
@@ -21,6 +23,7 @@ from gitops.model.plan import (
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
+from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 from tests.support.states import ORDERS, STRING, avro, field
 
@@ -87,6 +90,12 @@ DRIFT = SchemaDrift(
     ),
 )
 """Two versions that somebody registered past git."""
+
+CREATIONS = (
+    CreateTenant(state=TenantState(tenant=TenantName("shop"), admin_roles=frozenset({"ops"}))),
+    CreateTopic(topic=_topic("order-created"), partitions=4),
+)
+"""What a plan creates beside namespaces."""
 
 EVERYTHING = Plan(
     registry="production",

@@ -16,14 +16,12 @@ PLAN_RULES: Final = (
     warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.notice_findings"),
     error("PLAN-R004", "too many topics would change", "planning.plan._share"),
     error("PLAN-R005", "a schema would be deleted", "planning.plan._deletions"),
-    fixed_error(
-        "PLAN-R006", "the tenant does not exist", "planning.notice_findings.tenant_findings"
-    ),
+    fixed_error("PLAN-R006", "the tenant does not exist", "planning.creations._missing_tenants"),
     info("PLAN-R007", "Pulsar would ignore the change", "planning.notice_findings.notice_findings"),
     fixed_error(
         "PLAN-R008",
         "a topic that does not exist cannot have policies",
-        "planning.notice_findings.missing_topic_findings",
+        "planning.creations._missing_topics",
     ),
     warning(
         "PLAN-R009",
@@ -49,6 +47,16 @@ PLAN_RULES: Final = (
         "PLAN-R013",
         "the registry cannot show a topic's schemas",
         "planning.notice_findings.unread_findings",
+    ),
+    warning(
+        "PLAN-R014",
+        "a tenant is not as the files declare it",
+        "planning.creations._other_tenants",
+    ),
+    warning(
+        "PLAN-R015",
+        "a topic has another number of partitions",
+        "planning.creations._other_partitions",
     ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""

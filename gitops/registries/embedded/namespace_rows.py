@@ -69,12 +69,16 @@ def apply_changes(policies: P, changes: Iterable[PolicyChange]) -> P:
     return type(policies)(**values)
 
 
+CLUSTER: Final = "standalone"
+"""The one cluster that an embedded registry is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantInfo:
     """What Pulsar keeps of a tenant."""
 
     admin_roles: tuple[str, ...] = ()
-    allowed_clusters: tuple[str, ...] = ("standalone",)
+    allowed_clusters: tuple[str, ...] = (CLUSTER,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,11 +23,17 @@ from gitops.model.policy import (
     effective_strategy,
 )
 from gitops.model.schema import SchemaInfo
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import RegistryState, Scope, TenantState
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.embedded import namespace_rows, schema_rows
+from gitops.registries.embedded.administration import Administration
 from gitops.registries.embedded.database import BUSY_SECONDS, Database
-from gitops.registries.embedded.namespace_rows import CreatedTopic, TenantInfo, apply_changes
+from gitops.registries.embedded.namespace_rows import (
+    CLUSTER,
+    CreatedTopic,
+    TenantInfo,
+    apply_changes,
+)
 from gitops.registries.embedded.schema_rows import StoredTopic, absent_state, key_of, read_state
 from gitops.registries.embedded.settings import EmbeddedConfig
 from gitops.schemas.payload import to_stored
@@ -44,7 +50,9 @@ def open_registry(name: str, config: EmbeddedConfig, root: Path) -> Registry:
     Nothing is opened or created yet.
     """
     path = root / config.path
-    return EmbeddedRegistry(name, path, config.broker, address=config.path)
+    return EmbeddedRegistry(
+        name, path, config.broker, address=config.path, as_cluster=config.as_cluster
+    )
 
 
 def now() -> int:
@@ -58,7 +66,8 @@ class EmbeddedRegistry:
     Safe for several threads and processes at once: a registration reads the history, decides and
     writes in one transaction. A file that is not there is an empty registry until the first write.
     Every method may raise OutsideError for the file, and those that write RegistryRefusedError
-    with the status that admin REST gives.
+    with the status that admin REST gives. Tenants and topics come with what needs them, unless it
+    is `as_cluster`: there they have to be created first.
     """
 
     def __init__(  # noqa: PLR0913 - all but two are for tests, by name
@@ -68,6 +77,7 @@ class EmbeddedRegistry:
         broker: BrokerSettings | None = None,
         *,
         address: str | None = None,
+        as_cluster: bool = False,
         clock: Clock = now,
         busy_seconds: float = BUSY_SECONDS,
     ) -> None:
@@ -75,6 +85,7 @@ class EmbeddedRegistry:
         self._address = str(path) if address is None else address
         self._broker = broker or BrokerSettings()
         self.line: Final[BrokerLine] = line_of(self._broker)
+        self._as_cluster = as_cluster
         self._clock = clock
         self.database: Final = Database(path, busy_seconds=busy_seconds)
 
@@ -121,8 +132,21 @@ class EmbeddedRegistry:
         progress("read schemas", 0, total)
         with self.database.reading() as connection:
             state = read_state(connection, scope) if connection else absent_state(scope)
+            state = schema_rows.with_existence(state, connection, scope, strictly=self._as_cluster)
         progress("read schemas", total, total)
         return state
+
+    def create_tenant(self, tenant: TenantState) -> None:
+        """Create a tenant; refused (409) if it exists."""
+        info = TenantInfo(
+            admin_roles=tuple(sorted(tenant.admin_roles or ())),
+            allowed_clusters=tuple(sorted(tenant.allowed_clusters or (CLUSTER,))),
+        )
+        Administration(self.database).create_tenant(str(tenant.tenant), info)
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        """Create a topic; refused if it exists (409), or its namespace does not (404)."""
+        Administration(self.database).create_topic(topic, partitions)
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create a namespace, and its tenant where there is none; refused (409) if it exists."""
@@ -130,6 +154,8 @@ class EmbeddedRegistry:
             if namespace_rows.namespace_policies(connection, [namespace]):
                 raise self._refusal_error("Namespace already exists", 409, namespace)
             if namespace_rows.tenant(connection, namespace.tenant) is None:
+                if self._as_cluster:
+                    raise self._refusal_error("Tenant does not exist", 404, namespace)
                 namespace_rows.put_tenant(connection, namespace.tenant, TenantInfo())
             namespace_rows.put_namespace(connection, namespace, NamespacePolicies())
 
@@ -144,6 +170,8 @@ class EmbeddedRegistry:
                 return
             self._namespace(connection, subject.namespace)
             known = namespace_rows.created_topics(connection, [subject]).get(subject)
+            if known is None and self._as_cluster:
+                raise self._refusal_error("Topic not found", 404, subject)
             before = known or CreatedTopic(policies=TopicPolicies())
             after = CreatedTopic(
                 partitions=before.partitions, policies=apply_changes(before.policies, changes)

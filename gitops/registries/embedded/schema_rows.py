@@ -5,13 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitops.model.decision import StoredHistory, StoredSchema
-from gitops.model.names import TopicName
+from gitops.model.names import TenantName, TopicName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    Scope,
+    TenantState,
+    TopicPartitions,
+    TopicState,
+)
 from gitops.registries.embedded import namespace_rows
 from gitops.schemas.payload import PayloadError, to_info, to_stored_type
 
@@ -197,3 +204,69 @@ def history(stored: StoredTopic) -> SchemaHistory:
     except PayloadError as cause:
         raise sqlite3.DatabaseError(f"a stored schema is not valid: {cause}") from cause
     return SchemaHistory(entries=live, next_version=stored.next_version)
+
+
+# Which tenants and topics there are.
+
+
+def with_existence(
+    state: RegistryState, connection: sqlite3.Connection | None, scope: Scope, *, strictly: bool
+) -> RegistryState:
+    """`state` with the tenants and topics whose existence was asked for.
+
+    `strictly`: namespaces and topics show, too, what has to be created before them. `connection` is
+    None for a file that is not there.
+    """
+    created = _created(connection, {*scope.partitions, *(state.topics if strictly else ())})
+    found = replace(
+        state,
+        tenants={
+            name: _tenant(connection, name, strictly=strictly) for name in sorted(scope.tenants)
+        },
+        partitions={
+            topic: TopicPartitions(topic=topic, count=created.get(topic), exists=topic in created)
+            for topic in sorted(scope.partitions)
+        },
+    )
+    return _strict(found, connection, created) if strictly else found
+
+
+def _strict(
+    state: RegistryState, connection: sqlite3.Connection | None, created: dict[TopicName, int]
+) -> RegistryState:
+    def namespace(one: NamespaceState) -> NamespaceState:
+        tenant = TenantName(one.namespace.tenant)
+        return replace(one, tenant_exists=_tenant(connection, tenant, strictly=True).exists)
+
+    def topic(one: TopicState) -> TopicState:
+        return replace(one, exists=one.topic in created)
+
+    return replace(
+        state,
+        namespaces={name: namespace(one) for name, one in state.namespaces.items()},
+        topics={name: topic(one) for name, one in state.topics.items()},
+    )
+
+
+def _tenant(
+    connection: sqlite3.Connection | None, name: TenantName, *, strictly: bool
+) -> TenantState:
+    """Its clusters and roles count only where it stands for a cluster."""
+    info = namespace_rows.tenant(connection, str(name)) if connection else None
+    if info is None:
+        return TenantState(tenant=name, exists=False)
+    if not strictly:
+        return TenantState(tenant=name)
+    return TenantState(
+        tenant=name,
+        allowed_clusters=frozenset(info.allowed_clusters),
+        admin_roles=frozenset(info.admin_roles),
+    )
+
+
+def _created(
+    connection: sqlite3.Connection | None, topics: Iterable[TopicName]
+) -> dict[TopicName, int]:
+    """The number of partitions of those topics that were created."""
+    found = namespace_rows.created_topics(connection, topics) if connection else {}
+    return {topic: one.partitions for topic, one in found.items()}

@@ -13,10 +13,14 @@ from gitops.repository.documents.registry_settings import RegistryDocument
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedConfig(RegistryConfig):
-    """The embedded registry: one SQLite file, relative to the repository's root."""
+    """The embedded registry: one SQLite file, relative to the repository's root.
+
+    `as_cluster`: tenants and topics have to be created before they are used.
+    """
 
     kind: str = "embedded"
     path: str
+    as_cluster: bool = False
 
     @property
     def address(self) -> str:
@@ -33,7 +37,11 @@ class EmbeddedDocument(RegistryDocument):
     """The embedded registry: one SQLite file."""
 
     path: NonEmpty = Field(description="Relative to the repository's root.")
+    as_cluster: bool = Field(
+        default=False,
+        description="Whether tenants and topics must exist first, as on a cluster.",
+    )
 
     def model(self) -> EmbeddedConfig:
         """The same as a value of the model."""
-        return EmbeddedConfig(path=self.path, **self.common())
+        return EmbeddedConfig(path=self.path, as_cluster=self.as_cluster, **self.common())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, final
@@ -14,12 +14,13 @@ from gitops.model.config import TlsAuthentication
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCompatibilityStrategy
-from gitops.ports import no_progress
+from gitops.ports import UnreadableTopicsError, no_progress
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path, parse_address, schema_path, topic_path
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
 from gitops.registries.pulsar.broker_probes import ClusterBroker
 from gitops.registries.pulsar.connections import Deadlines
+from gitops.registries.pulsar.creations import CreationClient
 from gitops.registries.pulsar.credentials import open_credentials
 from gitops.registries.pulsar.error_responses import refusal
 from gitops.registries.pulsar.http_client import HttpClient
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from gitops.model.names import TopicName
     from gitops.model.policy import BrokerSettings, PolicyChange, PolicyValue
     from gitops.model.schema import SchemaInfo
-    from gitops.model.state import RegistryState, Scope
+    from gitops.model.state import RegistryState, Scope, TenantState
     from gitops.ports import Progress, Registry
     from gitops.registries.pulsar.credentials import Credentials
     from gitops.registries.pulsar.error_responses import Answer
@@ -127,6 +128,7 @@ def _text(value: PolicyValue) -> object:
 
 _DONE: Final = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT})
 _TENANT_PERMISSION: Final = "the role of an administrator of the tenant"
+_SUPERUSER_PERMISSION: Final = "a superuser role, as only these create tenants"
 _PRODUCE_PERMISSION: Final = "the permission to produce on the topic"
 
 
@@ -187,6 +189,7 @@ class PulsarRegistry:
         self._config = self.config = config
         self._admin_client = self.admin_client = admin_client
         self._reading = RegistryReader(admin_client)
+        self._creations = CreationClient(admin_client, config.concurrency)
         self._broker = ClusterBroker(admin_client, config)
 
     def __repr__(self) -> str:
@@ -227,7 +230,21 @@ class PulsarRegistry:
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, several at a time."""
-        return observe(self._reading, self._config, scope, progress, self._broker)
+        tenants, partitions = self._creations.tenants(scope), self._creations.partitions(scope)
+        try:
+            state = observe(self._reading, self._config, scope, progress, self._broker)
+        except UnreadableTopicsError as error:
+            error.state = replace(error.state, tenants=tenants, partitions=partitions)
+            raise
+        return replace(state, tenants=tenants, partitions=partitions)
+
+    def create_tenant(self, tenant: TenantState) -> None:
+        """Create a tenant; the clusters that it may use must exist."""
+        self._expect(self._creations.create_tenant(tenant), permission=_SUPERUSER_PERMISSION)
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        """Create a topic; its namespace must exist."""
+        self._expect(self._creations.create_topic(topic, partitions), permission=_TENANT_PERMISSION)
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         """Create a namespace with the cluster's default policies; its tenant must exist."""

@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.policy import NamespacePolicies, PolicyChange, PolicyValue
+from gitops.registries.embedded.namespace_rows import CLUSTER
 from gitops.registries.server import request_bodies, responses
 from gitops.registries.server.requests import Call
-from gitops.registries.server.tenants import CLUSTER
 from gitops.registries.server.topics import topic_and_partition_names
 
 _BOUNDARIES: Final = ("0x00000000", "0x40000000", "0x80000000", "0xc0000000", "0xffffffff")

@@ -9,13 +9,10 @@ from typing import Final
 from starlette.responses import Response
 
 from gitops.model.errors import RegistryRefusedError
-from gitops.registries.embedded.namespace_rows import TenantInfo
+from gitops.registries.embedded.namespace_rows import CLUSTER, TenantInfo
 from gitops.registries.server import responses
 from gitops.registries.server.request_bodies import tenant_payload
 from gitops.registries.server.requests import Call
-
-CLUSTER: Final = "standalone"
-"""The one cluster that is served."""
 
 _ENTITY: Final = re.compile(r"[-=:.\w]+", re.ASCII)
 

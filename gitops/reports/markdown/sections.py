@@ -10,8 +10,16 @@ from typing import Final
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import CreateNamespace, Plan, SchemaChange, SetPolicy
+from gitops.model.plan import (
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    Plan,
+    SchemaChange,
+    SetPolicy,
+)
 from gitops.model.rollout import Rollout
+from gitops.planning.plan import subject_of
 from gitops.planning.plan_document import to_document
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.broker_wording import broker_lines
@@ -34,8 +42,10 @@ from gitops.reports.topic_rows import (
     TopicStatus,
     Weight,
     changes_key,
+    creation_text,
     rows_of,
     shared_changes,
+    tenant_text,
 )
 
 # What is folded below the table: for each topic what differs, why that is not let in, a fix.
@@ -208,12 +218,22 @@ def _policy_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
         match action:
             case SetPolicy():
                 said.setdefault(str(action.subject), []).append(_policy(action))
-            case CreateNamespace():
-                said.setdefault(str(action.namespace), []).append("new namespace")
+            case CreateTenant() | CreateNamespace() | CreateTopic():
+                said.setdefault(str(subject_of(action)), []).append(_creation(action))
             case _:
                 pass
     for subject, changes in said.items():
         yield code(subject), prose(plan.registry), "<br>".join(changes)
+
+
+def _creation(action: CreateTenant | CreateNamespace | CreateTopic) -> str:
+    match action:
+        case CreateTenant():
+            return f"new tenant, {prose(tenant_text(action.state))}"
+        case CreateNamespace():
+            return "new namespace"
+        case CreateTopic():
+            return creation_text(action)
 
 
 def _policy(action: SetPolicy) -> str:
@@ -263,8 +283,8 @@ def _drift(check: RegistryCheck, drift: Plan) -> Iterator[str]:
     for action in drift.actions:
         if isinstance(action, SetPolicy):
             yield f"- {code(str(action.subject))} on {on}: {_policy(action)}\n"
-        elif isinstance(action, CreateNamespace):
-            yield f"- {code(str(action.namespace))} on {on}: new namespace\n"
+        elif isinstance(action, CreateTenant | CreateNamespace | CreateTopic):
+            yield f"- {code(str(subject_of(action)))} on {on}: {_creation(action)}\n"
     for row in rows_of((RegistryCheck(plan=drift, history=check.history),)):
         verdict = "" if row.weight is Weight.GOOD else f", {row.verdict}"
         yield f"- {code(str(row.topic))} on {on}: {row.versions}{verdict}\n"

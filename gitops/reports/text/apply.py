@@ -10,7 +10,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from gitops.model.journal import Outcome, outcome_of
-from gitops.model.plan import CreateNamespace, DeleteSchema, Plan, RegisterSchema, SetPolicy
+from gitops.model.plan import (
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    DeleteSchema,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
 from gitops.reports.text.layout import align_columns
@@ -91,8 +99,11 @@ def _cells(result: Result) -> tuple[str, ...]:
     """What the action does, or has done."""
     action = result.action
     match action:
-        case CreateNamespace():
+        case CreateTenant() | CreateNamespace():
             return ("created" if result.error is None else "create",)
+        case CreateTopic():
+            made = "created" if result.error is None else "create"
+            return (f"{made}, {partitions_text(action.partitions)}",)
         case SetPolicy():
             change = action.change
             values = f"{policy_text(change.before)} → {policy_text(change.after)}"
@@ -105,6 +116,11 @@ def _cells(result: Result) -> tuple[str, ...]:
             return (f"v{action.versions[-1]} → deleted",)
         case _:
             assert_never(action)
+
+
+def partitions_text(number: int) -> str:
+    """`4 partitions`, for a topic that is created."""
+    return f"{number or 'no'} partition{'' if number == 1 else 's'}"
 
 
 def _why(action: SetPolicy) -> tuple[str, ...]:

@@ -11,11 +11,13 @@ from rich.text import Text
 from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import JournalResult
-from gitops.reports.text.apply import SIGNS, WORDS
+from gitops.reports.text.apply import SIGNS, WORDS, partitions_text
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
 
 _MADE: Final = {
+    "CreateTenant": ("tenant created", "tenants created"),
+    "CreateTopic": ("topic created", "topics created"),
     "CreateNamespace": ("namespace created", "namespaces created"),
     "SetPolicy": ("policy set", "policies set"),
     "RegisterSchema": ("version registered", "versions registered"),
@@ -62,15 +64,18 @@ def _line(attempt: Attempt) -> tuple[Text, ...]:
 
 
 def _subject(action: Any) -> str:  # noqa: ANN401 - as JSON has it
-    named = action.get("topic") or action.get("namespace") or action.get("subject", "")
+    keys = ("topic", "namespace", "tenant", "subject")
+    named = next((action[key] for key in keys if action.get(key)), "")
     return str(named).removeprefix("topic ").removeprefix("namespace ")
 
 
 def _what(attempt: Attempt) -> str:
     action = attempt.action
     match action.get("action"):
-        case "CreateNamespace":
+        case "CreateTenant" | "CreateNamespace":
             return "create"
+        case "CreateTopic":
+            return f"create, {partitions_text(action['partitions'])}"
         case "SetPolicy":
             return f"{action['key']} {_value(action['before'])} → {_value(action['after'])}"
         case "RegisterSchema":

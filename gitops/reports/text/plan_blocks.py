@@ -12,10 +12,12 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.model.findings import Cause, Finding, Severity, causes_of
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
+    CreateTenant,
+    CreateTopic,
     DeleteSchema,
     Plan,
     RefusedSchema,
@@ -36,8 +38,15 @@ from gitops.reports.results import Excerpt
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
-from gitops.reports.topic_rows import ALIKE, changes_key, shared_changes
+from gitops.reports.topic_rows import (
+    ALIKE,
+    changes_key,
+    creation_text,
+    shared_changes,
+    tenant_text,
+)
 
+AnySubject = TenantName | NamespaceName | TopicName
 _MAX_SUBJECT: Final = 50
 _SHORT: Final = 2
 """Headings with as few columns as this say something in words, not in columns."""
@@ -67,7 +76,7 @@ class _Block:
     """
 
     sign: str
-    subject: NamespaceName | TopicName
+    subject: AnySubject
     columns: tuple[str, ...]
     steps: tuple[RenderableType, ...] = ()
     changes: tuple[SchemaChange, ...] = ()
@@ -171,14 +180,14 @@ def _cause_block(cause: Cause, blocks: Sequence[_Block], excerpt: Excerpt) -> Re
 
 def _action_blocks(actions: Sequence[Action]) -> Iterator[_Block]:
     """One block for each subject; what happens to one subject stands together."""
-    subjects: dict[NamespaceName | TopicName, list[Action]] = {}
+    subjects: dict[AnySubject, list[Action]] = {}
     for action in actions:
         subjects.setdefault(subject_of(action), []).append(action)
     for subject, its in subjects.items():
         yield _subject_block(subject, its)
 
 
-def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) -> _Block:
+def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
     schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
     policies = [a for a in actions if isinstance(a, SetPolicy)]
     loosened = isinstance(schema, RegisterSchema) and not schema.accepted
@@ -187,13 +196,14 @@ def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) ->
     block = _Block(
         sign="~", subject=subject, columns=(), steps=(shown,) if policies else (), is_odd=odd
     )
+    topic = next((creation_text(a) for a in actions if isinstance(a, CreateTopic)), "")
     match schema:
         case RegisterSchema():
             verdict = "waived" if schema.waiver else _COMPATIBLE
             return replace(
                 block,
                 sign="+" if schema.latest_version is None else "~",
-                columns=(*_versions(schema), schema.strategy.value, verdict),
+                columns=(*_versions(schema, topic), schema.strategy.value, verdict),
                 changes=schema.changes,
                 findings=schema.findings,
                 is_odd=bool(schema.waiver) or odd,
@@ -203,15 +213,21 @@ def _subject_block(subject: NamespaceName | TopicName, actions: list[Action]) ->
             deleted = (f"v{schema.versions[-1]} → deleted",)
             return replace(block, sign="-", columns=deleted, notes=(lost,))
         case None:
-            created = any(isinstance(a, CreateNamespace) for a in actions)
-            kind = "namespace" if isinstance(subject, NamespaceName) else "topic policies"
-            sign, changes = "+" if created else "~", tuple(one.change for one in policies)
-            return replace(block, sign=sign, columns=(kind,), policies=changes)
+            created = any(isinstance(a, CreateTenant | CreateNamespace) for a in actions)
+            kinds = {TenantName: "tenant", NamespaceName: "namespace"}
+            kind = topic or kinds.get(type(subject), "topic policies")
+            sign, changes = "+" if created or topic else "~", tuple(one.change for one in policies)
+            columns = (
+                kind,
+                *(tenant_text(a.state) for a in actions if isinstance(a, CreateTenant)),
+            )
+            return replace(block, sign=sign, columns=columns, policies=changes)
 
 
-def _versions(action: RegisterSchema) -> tuple[str, str]:
+def _versions(action: RegisterSchema, topic: str) -> tuple[str, str]:
+    """The type, and whether the `topic` is created for it; the versions."""
     before = "new" if action.latest_version is None else f"v{action.latest_version}"
-    return action.info.type.value, f"{before} → v{action.version}"
+    return ", ".join(filter(None, (action.info.type.value, topic))), f"{before} → v{action.version}"
 
 
 def _notice_blocks(plan: Plan) -> Iterator[_Block]:

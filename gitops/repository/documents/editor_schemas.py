@@ -13,6 +13,7 @@ from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.manifests import (
     ClientDocument,
     NamespaceDocument,
+    TenantDocument,
     TopicDocument,
     WaiverDocument,
 )
@@ -25,6 +26,7 @@ _MODELS: Final[Mapping[str, type[Document]]] = {
     "client": ClientDocument,
     "config": ConfigDocument,
     "namespace": NamespaceDocument,
+    "tenant": TenantDocument,
     "topic": TopicDocument,
     "waiver": WaiverDocument,
 }

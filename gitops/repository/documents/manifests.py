@@ -10,10 +10,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 
+from gitops.model.names import TenantName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.replay import LogicalTypes
 from gitops.model.sample_formats import SampleFormat
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.state import TenantState
 from gitops.repository.documents.base import (
     ApiVersion,
     Definition,
@@ -123,6 +125,37 @@ class NamespaceDocument(NamespacePoliciesDocument):
         return {"namespace": "/".join(path.split("/")[-3:-1])}
 
 
+# `tenant.yaml`: a tenant that apply creates where a registry has none.
+
+
+class TenantDocument(Document):
+    """A tenant: the clusters that it may use, and who administers it."""
+
+    api_version: ApiVersion
+    kind: Literal["Tenant"]
+    tenant: NonEmpty = Field(description="The tenant, as in the folder's name.")
+    allowed_clusters: Annotated[list[NonEmpty], Field(min_length=1)] | None = Field(
+        default=None, description="The clusters that it may use; absent: all that there are."
+    )
+    admin_roles: list[NonEmpty] | None = Field(
+        default=None, description="The roles that administer it; absent: none are given to it."
+    )
+
+    @classmethod
+    def values_by_path(cls, path: str, /) -> Mapping[str, str]:
+        """The tenant that the folder implies."""
+        return {"tenant": path.split("/")[-2]}
+
+    def state(self, tenant: TenantName) -> TenantState:
+        """The same as a value of the model."""
+        clusters, roles = self.allowed_clusters, self.admin_roles
+        return TenantState(
+            tenant=tenant,
+            allowed_clusters=None if clusters is None else frozenset(clusters),
+            admin_roles=None if roles is None else frozenset(roles),
+        )
+
+
 # `<topic>.yaml`: one topic.
 
 
@@ -172,6 +205,10 @@ class SampleDocument(Document):
     )
 
 
+MOST_PARTITIONS: Final = 10_000
+"""More are a typing error, and a broker that is asked for them has to make a ledger for each."""
+
+
 class TopicDocument(Document):
     """A topic: its schema, its own policies, its samples."""
 
@@ -183,6 +220,12 @@ class TopicDocument(Document):
     )
     schema_: SchemaDocument | None = Field(
         default=None, alias="schema", description="Absent: the topic's schema is not managed."
+    )
+    partitions: Annotated[int, Field(ge=1, le=MOST_PARTITIONS)] | None = Field(
+        default=None, description="apply creates the topic with so many partitions."
+    )
+    create: bool = Field(
+        default=False, description="Whether apply creates the topic, without partitions."
     )
     policies: TopicPoliciesDocument = Field(default_factory=TopicPoliciesDocument)
     samples: list[SampleDocument] = Field(default_factory=list)

@@ -9,11 +9,13 @@ from typing import Final
 
 CONFIG: Final = "gitops.yaml"
 NAMESPACE_FILE: Final = "namespace.yaml"
+TENANT_FILE: Final = "tenant.yaml"
 _FOLDERS: Final = frozenset({"namespaces", "clients", "waivers", "types", "samples", "snapshots"})
 _FREE_FOLDERS: Final = frozenset({"samples", "snapshots"})
 _OURS: Final = frozenset({"namespaces", "clients", "waivers"})
 _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NAMESPACE_DEPTH: Final = 4
+_TENANT_DEPTH: Final = 3
 _FLAT_DEPTH: Final = 2
 
 
@@ -27,6 +29,7 @@ class Layout:
     folders whose names hold control characters or are not UTF-8.
     """
 
+    tenants: list[str] = field(default_factory=list)
     namespaces: list[str] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     clients: list[str] = field(default_factory=list)
@@ -70,7 +73,9 @@ def _in_namespaces(path: str, parts: list[str], found: Layout) -> None:
     name = parts[-1]
     if _is_plain_entry(path, name, found):
         return
-    if len(parts) != _NAMESPACE_DEPTH:
+    if len(parts) == _TENANT_DEPTH and name == TENANT_FILE:
+        found.tenants.append(path)
+    elif len(parts) != _NAMESPACE_DEPTH:
         found.misplaced.append((path, "write namespaces/<tenant>/<namespace>/<topic>.yaml"))
     elif not name.endswith(".yaml"):
         found.misplaced.append((path, "the ending is .yaml"))

@@ -1,4 +1,4 @@
-"""`namespace.yaml` files, and the namespaces that folders imply."""
+"""`tenant.yaml` and `namespace.yaml` files, and the namespaces that folders imply."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.findings import Finding, Location
-from gitops.model.names import NamespaceName
+from gitops.model.names import NamespaceName, TenantName
 from gitops.model.rules import make_finding
-from gitops.model.state import NamespaceState
-from gitops.repository.documents.manifests import NamespaceDocument
-from gitops.repository.documents.parser import read_manifest
+from gitops.model.state import NamespaceState, TenantState
+from gitops.repository.documents.manifests import NamespaceDocument, TenantDocument
+from gitops.repository.documents.parser import Manifest, read_manifest
 from gitops.repository.tracked_files import TrackedFiles
 
 
@@ -51,6 +51,37 @@ def load_namespaces(
     for file in files:
         _load(file, sources, loaded)
     return loaded
+
+
+def load_tenants(
+    files: Iterable[str], sources: TrackedFiles
+) -> tuple[dict[TenantName, TenantState], list[Finding]]:
+    """Every tenant that has a file, and what is wrong with the files."""
+    states: dict[TenantName, TenantState] = {}
+    findings: list[Finding] = []
+    for file in files:
+        manifest = read_manifest(file, TenantDocument, sources, findings)
+        if manifest is None:
+            continue
+        if manifest.rest is not None and (state := _tenant(file, manifest, manifest.rest)):
+            states[state.tenant] = state
+        findings.extend(manifest.findings)
+    return states, findings
+
+
+def _tenant(
+    file: str, manifest: Manifest[TenantDocument], document: TenantDocument
+) -> TenantState | None:
+    folder = file.split("/")[-2]
+    if document.tenant != folder:
+        message = f"tenant is {document.tenant}, and the folder is {folder}"
+        hint = "rename one of them: a tenant's file is in the folder of its name"
+        manifest.add("REPO-R016", message, ("tenant",), hint=hint)
+    try:
+        return document.state(TenantName.parse(folder))
+    except InvalidNameError as error:
+        manifest.add("REPO-R013", error.what, ("tenant",), hint=error.hint)
+        return None
 
 
 def _load(file: str, sources: TrackedFiles, loaded: LoadedNamespaces) -> None:

@@ -16,7 +16,7 @@ from gitops.model.replay import Sample
 from gitops.model.rules import make_finding
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaType
-from gitops.model.state import TopicSource, TopicState
+from gitops.model.state import TopicPartitions, TopicSource, TopicState
 from gitops.ports import Progress
 from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
 from gitops.repository.documents.manifests import SampleDocument, TopicDocument
@@ -40,6 +40,7 @@ class LoadedTopics:
 
     states: dict[TopicName, TopicState] = field(default_factory=dict)
     sources: dict[TopicName, TopicSource] = field(default_factory=dict)
+    partitions: dict[TopicName, TopicPartitions] = field(default_factory=dict)
     types: dict[TopicName, SchemaType] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
@@ -112,6 +113,8 @@ def _load(
         loaded.states[topic] = TopicState(
             topic=topic, history=history, policies=document.policies.policies()
         )
+        if declared := _declared_partitions(topic, manifest, document):
+            loaded.partitions[topic] = declared
     return TopicSource(
         manifest=manifest.location(("schema",), at_key=True),
         definitions=tuple(place.files),
@@ -121,6 +124,24 @@ def _load(
         ),
         findings=tuple(place.content),
     )
+
+
+def _declared_partitions(
+    topic: TopicName, manifest: Manifest[TopicDocument], document: TopicDocument
+) -> TopicPartitions | None:
+    """What apply creates, None where it creates nothing."""
+    key = "create" if document.partitions is None else "partitions"
+    if document.partitions is None and not document.create:
+        return None
+    if document.partitions is not None and document.create:
+        hint = "partitions: alone creates the topic, with partitions"
+        message = "'create' is for a topic without partitions, and 'partitions' is given"
+        manifest.add("REPO-R015", message, ("create",), hint=hint, at_key=True)
+    if topic.domain != "persistent":
+        hint = "remove it: Pulsar makes such a topic when a client connects"
+        message = f"'{key}' is for persistent topics"
+        manifest.add("REPO-R015", message, (key,), hint=hint, at_key=True)
+    return TopicPartitions(topic=topic, count=document.partitions or 0)
 
 
 def _name(manifest: Manifest[TopicDocument], document: TopicDocument) -> TopicName | None:

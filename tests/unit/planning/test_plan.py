@@ -28,7 +28,7 @@ from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import RegistryState, TopicState
 from gitops.planning.plan import make_plan, subject_of
 from gitops.planning.plan_document import to_document
 from gitops.registries.embedded.registry import EmbeddedRegistry
@@ -245,44 +245,6 @@ def test_every_kind_of_notice_is_said_and_found() -> None:
     ]
     assert plan.actions == ()
     assert plan.unchanged == 0
-
-
-@pytest.mark.rule("PLAN-R006")
-def test_a_missing_tenant_is_found() -> None:
-    missing = NamespaceState(namespace=_PAYMENTS, exists=False, tenant_exists=False)
-    desired = RegistryState(namespaces={_PAYMENTS: NamespaceState(namespace=_PAYMENTS)})
-
-    plan = make_plan(question(desired, RegistryState(namespaces={_PAYMENTS: missing})))
-
-    assert [(one.rule, one.subject) for one in plan.findings] == [("PLAN-R006", "shop")]
-    assert "pulsar-admin tenants create shop" in plan.findings[0].hint
-
-
-@pytest.mark.rule("PLAN-R008")
-def test_policies_of_a_topic_that_does_not_exist_are_found() -> None:
-    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
-    absent = replace(topic_state(CREATED), exists=False)
-
-    plan = make_plan(question(state(topic_state(CREATED, STRING, policies=own)), state(absent)))
-    without = make_plan(question(state(topic_state(CREATED, STRING)), state(absent)))
-
-    assert [(one.rule, one.subject) for one in plan.findings] == [("PLAN-R008", str(CREATED))]
-    assert f"pulsar-admin topics create {CREATED}" in plan.findings[0].hint
-    assert without.findings == ()
-
-
-def test_a_topic_waits_for_a_namespace_that_the_plan_creates() -> None:
-    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
-    nowhere = RegistryState(
-        namespaces={ORDERS: NamespaceState(namespace=ORDERS, exists=False)},
-        topics={CREATED: TopicState(topic=CREATED, exists=False)},
-    )
-
-    plan = make_plan(question(state(topic_state(CREATED, STRING, policies=own)), nowhere))
-
-    assert [one.rule for one in plan.findings] == ["PLAN-R008"]
-    assert plan.findings[0].hint.startswith("its namespace comes first: leave the policies out")
-    assert f"pulsar-admin topics create {CREATED}" in plan.findings[0].hint
 
 
 def test_too_large_a_change_is_found() -> None:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from gitops.model.broker_settings import assumed_settings
 from gitops.model.findings import Finding
-from gitops.model.names import TopicName
-from gitops.model.plan import Plan, RefusedSchema
+from gitops.model.names import NamespaceName, TenantName, TopicName
+from gitops.model.plan import CreateTenant, CreateTopic, Plan, RefusedSchema
 from gitops.model.rules import make_finding
+from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import (
     Document,
@@ -158,6 +159,28 @@ def test_what_another_day_says_does_not_count() -> None:
     assert to_document(other)["digest"] != to_document(EVERYTHING)["digest"]
 
 
+def test_creations_say_all_that_they_write() -> None:
+    tenant = TenantState(tenant=TenantName("shop"), admin_roles=frozenset({"b", "a"}))
+    narrow = replace(tenant, allowed_clusters=frozenset({"west", "east"}))
+    topic = TopicName(NamespaceName("shop", "orders"), "created")
+
+    found = [
+        action_document(one)
+        for one in (
+            CreateTenant(state=tenant),
+            CreateTenant(state=narrow),
+            CreateTopic(topic=topic, partitions=4),
+        )
+    ]
+
+    whole = {"action": "CreateTenant", "tenant": "shop", "adminRoles": ["a", "b"]}
+    assert found == [
+        whole | {"allowedClusters": None},
+        whole | {"allowedClusters": ["east", "west"]},
+        {"action": "CreateTopic", "topic": "shop/orders/created", "partitions": 4},
+    ]
+
+
 def test_actions_say_all_that_they_write() -> None:
     documents = [action_document(action) for action in EVERYTHING.actions]
 
@@ -258,7 +281,9 @@ def test_the_summary_counts() -> None:
         "add": 1,
         "change": 1,
         "policies": 3,
+        "createTenants": 0,
         "createNamespaces": 1,
+        "createTopics": 0,
         "delete": 1,
         "refused": 1,
         "heldBack": 0,

@@ -6,11 +6,24 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import Action, CreateNamespace, DeleteSchema, SetPolicy
+from gitops.model.names import NamespaceName, TenantName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    DeleteSchema,
+    SetPolicy,
+)
 from gitops.model.policy import NamespacePolicies, PolicyChange, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.state import NamespaceState, RegistryState, Scope
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    Scope,
+    TenantState,
+    TopicPartitions,
+)
 from gitops.planning.read_back import difference, subject_scope
 from tests.support.plans import CHANGED
 from tests.support.states import CREATED, ORDERS, STRING, topic_state
@@ -37,6 +50,14 @@ _STATE = RegistryState(
         )
     },
 )
+_SHOP = TenantState(tenant=TenantName("shop"))
+
+
+def _partitions(count: int | None, *, exists: bool = True) -> RegistryState:
+    found = TopicPartitions(topic=CREATED, count=count, exists=exists)
+    return RegistryState(partitions={CREATED: found})
+
+
 _EMPTY = RegistryState(topics={CREATED: topic_state(CREATED)})
 
 
@@ -45,6 +66,27 @@ _EMPTY = RegistryState(topics={CREATED: topic_state(CREATED)})
     [
         (CreateNamespace(namespace=ORDERS), None, _STATE, ""),
         (CreateNamespace(namespace=_OTHER), None, _STATE, "there is no namespace shop/other"),
+        (CreateTenant(state=_SHOP), None, RegistryState(tenants={_SHOP.tenant: _SHOP}), ""),
+        (
+            CreateTenant(state=_SHOP),
+            None,
+            RegistryState(tenants={_SHOP.tenant: replace(_SHOP, exists=False)}),
+            "there is no tenant shop",
+        ),
+        (CreateTopic(topic=CREATED, partitions=3), None, _partitions(3), ""),
+        (CreateTopic(topic=CREATED, partitions=3), None, _partitions(None), ""),
+        (
+            CreateTopic(topic=CREATED, partitions=3),
+            None,
+            _partitions(2),
+            f"{CREATED} has 2 partitions",
+        ),
+        (
+            CreateTopic(topic=CREATED),
+            None,
+            _partitions(None, exists=False),
+            f"there is no topic {CREATED}",
+        ),
         (_set(ORDERS, None), None, _STATE, ""),
         (_set(ORDERS, Strategy.FULL), None, _STATE, f"{_KEY} of {ORDERS} is UNDEFINED"),
         (_set(ORDERS, _OFF, "schemaValidationEnforced"), None, _STATE, ""),
@@ -67,4 +109,6 @@ def test_the_difference(
 
 def test_only_the_subject_is_looked_at() -> None:
     assert subject_scope(CreateNamespace(namespace=ORDERS)) == Scope(namespaces=frozenset({ORDERS}))
+    assert subject_scope(CreateTenant(state=_SHOP)) == Scope(tenants=frozenset({_SHOP.tenant}))
+    assert subject_scope(CreateTopic(topic=CREATED)) == Scope(partitions=frozenset({CREATED}))
     assert subject_scope(_FIRST) == Scope(topics=frozenset({CREATED}))

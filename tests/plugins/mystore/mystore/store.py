@@ -29,7 +29,10 @@ from gitops.plugins import (
     SchemaInfo,
     SchemaType,
     Scope,
+    TenantName,
+    TenantState,
     TopicName,
+    TopicPartitions,
     TopicPolicies,
     TopicState,
     decide,
@@ -73,7 +76,8 @@ class MyStore:
 
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         topics = self._existing(namespace)["topics"]
-        used = [name for name, each in topics.items() if each["versions"] or each["policies"]]
+        known = ("versions", "policies", "created")
+        used = [name for name, each in topics.items() if any(map(each.get, known))]
         return tuple(sorted(TopicName(namespace, name) for name in used))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
@@ -82,7 +86,26 @@ class MyStore:
         for done, topic in enumerate(sorted(scope.topics), 1):
             topics[topic] = _topic_state(topic, self._topic(topic))
             progress("read schemas", done, len(scope.topics))
-        return RegistryState(namespaces=namespaces, topics=topics)
+        return RegistryState(
+            namespaces=namespaces,
+            topics=topics,
+            tenants={each: self._tenant_state(each) for each in sorted(scope.tenants)},
+            partitions={each: self._partitions(each) for each in sorted(scope.partitions)},
+        )
+
+    def create_tenant(self, tenant: TenantState) -> None:
+        folder = self._folder / str(tenant.tenant)
+        if folder.exists():
+            raise self._refused("Tenant already exists", 409, tenant.tenant)
+        folder.mkdir(parents=True)
+
+    def create_topic(self, topic: TopicName, partitions: int) -> None:
+        content = self._existing(topic.namespace)
+        place = _topic_of(content, topic)
+        if place.get("created"):
+            raise self._refused("Topic already exists", 409, topic)
+        place |= {"created": True, "partitions": partitions}
+        self._write(topic.namespace, content)
 
     def create_namespace(self, namespace: NamespaceName) -> None:
         if self._read(namespace) is not None:
@@ -128,6 +151,15 @@ class MyStore:
         content = self._read(namespace)
         policies = _policies(NamespacePolicies(), content["policies"] if content else {})
         return NamespaceState(namespace=namespace, policies=policies, exists=content is not None)
+
+    def _tenant_state(self, tenant: TenantName) -> TenantState:
+        return TenantState(tenant=tenant, exists=(self._folder / str(tenant)).is_dir())
+
+    def _partitions(self, topic: TopicName) -> TopicPartitions:
+        place = self._topic(topic)
+        if not place.get("created"):
+            return TopicPartitions(topic=topic, exists=False)
+        return TopicPartitions(topic=topic, count=place["partitions"])
 
     def _topic(self, topic: TopicName) -> Json:
         content = self._read(topic.namespace)

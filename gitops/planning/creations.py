@@ -1,0 +1,156 @@
+"""What has to exist before policies and schemas do: tenants, namespaces and topics.
+
+What the files declare is created, in this order. Nothing that is there is changed or deleted:
+where a tenant or a topic is not as the files declare it, that is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gitops.model.findings import Finding
+from gitops.model.names import TopicName
+from gitops.model.plan import Action, CreateNamespace, CreateTenant, CreateTopic, SetPolicy
+from gitops.model.rules import make_finding
+from gitops.model.state import RegistryState, TenantState
+from gitops.planning.policies import changes
+
+
+def tenant_actions(desired: RegistryState, observed: RegistryState) -> Iterator[Action]:
+    """The tenants that the files declare and the registry has not."""
+    for name, wanted in sorted(desired.tenants.items()):
+        found = observed.tenants.get(name)
+        if found is not None and not found.exists:
+            yield CreateTenant(state=wanted)
+
+
+def namespace_actions(desired: RegistryState, observed: RegistryState) -> Iterator[Action]:
+    """The namespaces that the registry has not, and the policies that differ."""
+    for name, wanted in sorted(desired.namespaces.items()):
+        found = observed.namespaces[name]
+        if not found.exists:
+            yield CreateNamespace(namespace=name)
+        for change in changes(wanted.policies, found.policies):
+            yield SetPolicy(subject=name, change=change)
+
+
+def topic_creation(
+    topic: TopicName, desired: RegistryState, observed: RegistryState
+) -> tuple[CreateTopic, ...]:
+    """The creation of a topic that the files declare and the registry has not."""
+    wanted, found = desired.partitions.get(topic), observed.partitions.get(topic)
+    if wanted is None or found is None or found.exists:
+        return ()
+    return (CreateTopic(topic=topic, partitions=wanted.count or 0),)
+
+
+def existence_findings(
+    actions: Sequence[Action], desired: RegistryState, observed: RegistryState
+) -> Iterator[Finding]:
+    """What has to exist first and is not declared, and what is not as it is declared."""
+    yield from _missing_tenants(desired, observed)
+    yield from _missing_topics(actions, observed)
+    yield from _other_tenants(desired, observed)
+    yield from _other_partitions(desired, observed)
+
+
+def _missing_tenants(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
+    """A namespace cannot be made where its tenant is not."""
+    absent = {n.tenant for n, state in observed.namespaces.items() if not state.tenant_exists}
+    missing = sorted(absent - {str(name) for name in desired.tenants})
+    name = _only_one(missing, "<tenant>")
+    for tenant in missing:
+        yield make_finding(
+            "PLAN-R006",
+            "the registry has no such tenant",
+            subject=tenant,
+            hint=f"declare it in namespaces/{name}/tenant.yaml, and apply creates it; or create "
+            f"it: pulsar-admin tenants create {name}",
+        )
+
+
+def _missing_topics(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
+    """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
+    created = {action.topic for action in actions if isinstance(action, CreateTopic)}
+    subjects = dict.fromkeys(action.subject for action in actions if isinstance(action, SetPolicy))
+    missing = [
+        topic
+        for topic in subjects
+        if isinstance(topic, TopicName)
+        and topic not in created
+        and not observed.topics[topic].exists
+    ]
+    name = _only_one(missing, "<topic>")
+    for topic in missing:
+        yield make_finding(
+            "PLAN-R008",
+            "the registry has no such topic, so Pulsar accepts no policies for it",
+            subject=str(topic),
+            hint="write create: true into its manifest, and apply creates it; or create it: "
+            f"pulsar-admin topics create {name}; or set the policies for its namespace",
+        )
+
+
+def _only_one(names: Sequence[object], instead: str) -> str:
+    """The only name; what stands for each of several, so that they have one hint."""
+    return str(names[0]) if len(names) == 1 else instead
+
+
+def _other_tenants(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
+    for name, wanted in sorted(desired.tenants.items()):
+        found = observed.tenants.get(name)
+        if found and found.exists and (said := _tenant_difference(wanted, found)):
+            yield make_finding(
+                "PLAN-R014", said, subject=str(name), hint=_update_command(wanted, found)
+            )
+
+
+def _tenant_difference(wanted: TenantState, found: TenantState) -> str:
+    """`allowedClusters are a, and the files have a, b`; empty where nothing is known to differ."""
+    pairs = (
+        ("allowedClusters", wanted.allowed_clusters, found.allowed_clusters),
+        ("adminRoles", wanted.admin_roles, found.admin_roles),
+    )
+    return "; ".join(
+        f"{key} in the registry: {_names(has)}; in the files: {_names(want)}"
+        for key, want, has in pairs
+        if want is not None and has is not None and want != has
+    )
+
+
+def _names(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _update_command(wanted: TenantState, found: TenantState) -> str:
+    clusters = wanted.allowed_clusters or found.allowed_clusters or frozenset()
+    roles = wanted.admin_roles if wanted.admin_roles is not None else found.admin_roles
+    given = f" --allowed-clusters {','.join(sorted(clusters))}" if clusters else ""
+    given += f" --admin-roles {','.join(sorted(roles))}" if roles else ""
+    return f"change tenant.yaml, or the tenant: pulsar-admin tenants update {wanted.tenant}{given}"
+
+
+def _other_partitions(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
+    for topic, wanted in sorted(desired.partitions.items()):
+        found = observed.partitions.get(topic)
+        if not found or not found.exists or found.count in (None, wanted.count):
+            continue
+        yield make_finding(
+            "PLAN-R015",
+            f"{_counted(found.count)} in the registry, {_counted(wanted.count)} in the files",
+            subject=str(topic),
+            hint=_partition_hint(topic, wanted.count or 0, found.count or 0),
+        )
+
+
+def _counted(count: int | None) -> str:
+    return f"{count or 'no'} partition{'' if count == 1 else 's'}"
+
+
+def _partition_hint(topic: TopicName, wanted: int, found: int) -> str:
+    """Pulsar adds partitions to a partitioned topic, and never takes one away (Pulsar 4.0.7)."""
+    manifest = f"write partitions: {found}" if found else "write create: true"
+    if 0 < found < wanted:
+        command = f"pulsar-admin topics update-partitioned-topic {topic} --partitions {wanted}"
+        return f"add them: {command}; or {manifest}"
+    return f"{manifest} in place of it: Pulsar cannot change that of a topic that exists"
