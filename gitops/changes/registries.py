@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gitops.broker.connection import ConnectionPolicies, connection_policies
@@ -29,9 +29,9 @@ def former_name(name: str, base: Config, head: Config) -> str:
 
 
 def former_config(name: str, base: Config, head: Config) -> RegistryConfig:
-    """What the base says of a registry of `head`; of a new one, that it has no own policies."""
+    """What the base has of a registry of `head`; a new one has no policies and no order there."""
     old = base.registries.get(former_name(name, base, head))
-    return old or replace(head.registries[name], namespaces={})
+    return old or replace(head.registries[name], namespaces={}, after="")
 
 
 def removed_registries(base: Config, head: Config) -> tuple[str, ...]:
@@ -76,6 +76,21 @@ def registry_config(repository: Repository, name: str | None) -> tuple[str, Regi
             hint=did_you_mean(wanted, known) or f"known: {', '.join(sorted(known)) or 'none'}",
         )
     return wanted, config
+
+
+def registries_in_order(names: Iterable[str], config: Config) -> list[str]:
+    """The registries of these names and groups, each once, those that come before others first."""
+    members = (name for given in names for name in config.groups.get(given, (given,)))
+    return sorted(dict.fromkeys(members), key=lambda name: _depth(name, config))
+
+
+def _depth(name: str, config: Config) -> int:
+    """How many registries come before this one."""
+    seen: list[str] = []
+    while name in config.registries and name not in seen:
+        seen.append(name)
+        name = config.registries[name].after
+    return len(seen)
 
 
 def desired_state(repository: Repository, config: RegistryConfig) -> RegistryState:

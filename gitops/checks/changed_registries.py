@@ -64,6 +64,17 @@ def snapshots_left(old: str, new: str, where: Location | None) -> Finding:
     )
 
 
+def order_dropped(name: str, before: str, where: Location | None) -> Finding:
+    """A registry no longer waits for the one that came before it."""
+    return make_finding(
+        "CHECK-R006",
+        f"registry {name} no longer comes after {before}: apply no longer waits for it",
+        location=where,
+        subject=name,
+        hint="tell the reviewer why the order changes",
+    )
+
+
 # What a change does to the registries themselves: names, the default one, and their policies.
 
 
@@ -86,6 +97,10 @@ def registry_name_guards(loaded: LoadedChange) -> Iterator[Finding]:
         if old != name and _are_left(loaded, old, name):
             where = place_of_setting(loaded, ("registries", name), at_key=True)
             yield snapshots_left(old, name, where)
+        before, after = former_config(name, base, head).after, head.registries[name].after
+        if before and not (after and former_name(after, base, head) == before):
+            where = place_of_setting(loaded, ("registries", name), at_key=True)
+            yield order_dropped(name, before, where)
     was, now = base.default_registry, head.default_registry
     if was and now and was != former_name(now, base, head):
         yield default_registry_changed(was, now, place_of_setting(loaded, ("defaultRegistry",)))

@@ -79,13 +79,15 @@ class TlsConfig:
 class RegistryConfig(ABC):
     """Settings of one registry; a kind of registry adds its own in a subclass.
 
-    `kind` is the name of the kind in gitops.yaml. `namespaces` overrides the policies that the
+    `kind` is the name of the kind in gitops.yaml. `after` is the registry that is applied before
+    this one, empty where none is. `namespaces` overrides the policies that the
     files give to a namespace, for this registry only.
     """
 
     kind: str
     broker: BrokerSettings = field(default_factory=BrokerSettings)
     namespaces: Mapping[NamespaceName, NamespacePolicies] = field(default_factory=dict)
+    after: str = ""
 
     @property
     @abstractmethod
@@ -116,9 +118,10 @@ class SafetyConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The whole of `gitops.yaml`."""
+    """The whole of `gitops.yaml`; `groups` are names for several registries."""
 
     registries: Mapping[str, RegistryConfig]
     default_registry: str
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     safety: SafetyConfig = field(default_factory=SafetyConfig)
     rules: Mapping[str, Severity] = field(default_factory=dict)

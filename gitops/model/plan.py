@@ -9,7 +9,7 @@ from enum import Enum
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange, SchemaCompatibilityStrategy
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 
@@ -214,7 +214,8 @@ class Plan:
     schema or policies of their own and no manifest, `without_schema` is the number of other topics
     without one, `unmanaged_namespaces` are those that earlier files managed, and `unlisted` those
     whose topics cannot be listed or read. `limits` are whole sentences on what may be missing.
-    `broker` is what the plan was decided by.
+    `broker` is what the plan was decided by, `latest` the latest version that the registry has of
+    each topic of the files.
     """
 
     registry: str
@@ -235,6 +236,7 @@ class Plan:
     without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
     limits: tuple[str, ...] = ()
+    latest: Mapping[TopicName, SchemaEntry] = field(default_factory=dict)
 
     @property
     def has_differences(self) -> bool:

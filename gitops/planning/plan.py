@@ -183,6 +183,11 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         expected=_expected_state(observed, actions),
         namespaces=len(plan_input.desired.namespaces),
         topics=len(plan_input.desired.topics) + len(plan_input.unread),
+        latest={
+            topic: latest
+            for topic, _ in wanted
+            if (latest := observed.topics[topic].history.latest)
+        },
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),
     )
 

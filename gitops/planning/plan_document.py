@@ -49,8 +49,9 @@ _UNDIGESTED: Final = (
     "unlisted",
     "limits",
 )
-_OF_THE_DAY: Final = ("WAIVER-R001", "WAIVER-R002")
-"""Findings that come with the calendar; where they decide anything, actions differ too."""
+_OF_THE_DAY: Final = ("WAIVER-R001", "WAIVER-R002", "PLAN-R016")
+"""Findings that come with the calendar, or with another registry; where they decide anything,
+actions differ too, or `apply` asks again."""
 
 
 def to_document(plan: Plan) -> Document:

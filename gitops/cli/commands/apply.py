@@ -64,6 +64,7 @@ def apply(
     from gitops.cli import plan_output
     from gitops.cli.answer import Display
     from gitops.cli.plan_execution import Execution, carry_out, refuse
+    from gitops.cli.registry_order import require_order
     from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import Resumption, release_of, resume, scope_of
@@ -101,7 +102,7 @@ def apply(
             opened, live, config, display, prune=prunes, reviewed=looked_at
         )
         resumption = resume(document, made) if document else Resumption(plan=made)
-        made = resumption.plan
+        made = require_order(resumption.plan, config, opened, display)
         blocked = plan_output.plan_code(made, display)
         shown = None
         if auto_approve or blocked:

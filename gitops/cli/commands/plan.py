@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -47,17 +47,19 @@ def plan(
     no_color: options.NoColor = False,
 ) -> int:
     """Show what would be done to a registry, and what the broker would answer."""
+    from gitops.changes.registries import registries_in_order
     from gitops.cli import plan_output
     from gitops.cli.answer import Display, print_result
+    from gitops.cli.registry_order import note_order
 
     started = time.monotonic()
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
-    names = list(dict.fromkeys(registry or []))
+    opened = open_repository(repo, output, out, release=as_if_broker)
+    names = registries_in_order(registry or [], opened.repository.config)
     if len(names) > 1:
         _refuse_several(out, fix=fix)
-    opened = open_repository(repo, output, out, release=as_if_broker)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if fix and _write_fixes(opened, names, display):
@@ -70,6 +72,7 @@ def plan(
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
         made = plan_output.make_plan(opened, live, config, display, prune=prune)
+        made = note_order(made, config, opened, display, {})
     result = plan_output.plan_result(made, opened, time.monotonic() - started)
     print_result(result, display)
     if waivers:
@@ -112,19 +115,29 @@ def _plan_each(
     """
     from gitops.changes.registries import registry_config
 
-    wanted = [registry_config(opened.repository, name)[0] for name in dict.fromkeys(names)]
-    return [_plan_one(name, opened, display, prune=prune, release=release) for name in wanted]
+    made: dict[str, results.RegistryPlan] = {}
+    for name in [registry_config(opened.repository, name)[0] for name in names]:
+        made[name] = _plan_one(name, opened, display, made, prune=prune, release=release)
+    return list(made.values())
 
 
 def _plan_one(
-    name: str, opened: OpenedRepository, display: Display, *, prune: bool, release: str | None
+    name: str,
+    opened: OpenedRepository,
+    display: Display,
+    known: Mapping[str, results.RegistryPlan],
+    *,
+    prune: bool,
+    release: str | None,
 ) -> results.RegistryPlan:
     from gitops.cli import plan_output
+    from gitops.cli.registry_order import note_order
 
     started = time.monotonic()
     try:
         with open_registry(opened, [name], release=release) as (live, config):
             plan = plan_output.make_plan(opened, live, config, display, prune=prune)
+            plan = note_order(plan, config, opened, display, known)
     except GitopsError as error:
         return results.RegistryPlan(registry=name, error=error)
     return results.RegistryPlan(registry=name, plan=plan, seconds=time.monotonic() - started)

@@ -58,6 +58,11 @@ PLAN_RULES: Final = (
         "a topic has another number of partitions",
         "planning.creations._other_partitions",
     ),
+    fixed_error(
+        "PLAN-R016",
+        "the registry before this one is not applied",
+        "planning.registry_comparison.not_applied_finding",
+    ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""
 

@@ -23,6 +23,7 @@ from gitops.planning.plan_document import (
     finding_document,
     to_document,
 )
+from gitops.planning.registry_comparison import version_skews
 from gitops.ports import Registry
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
@@ -64,6 +65,14 @@ def plans_document(
         "kind": "Plans",
         "plans": [to_document(plan) for plan in plans],
         "failures": [{"registry": name, **error_document(error)} for name, error in failures],
+        "versionSkew": [
+            {
+                "topic": str(one.topic),
+                "versions": dict(one.versions),
+                "sameSchema": one.same_schema,
+            }
+            for one in version_skews(plans)
+        ],
     }
 
 

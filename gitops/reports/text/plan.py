@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -18,6 +18,7 @@ from gitops.model.plan import (
 from gitops.model.policy import BrokerSettings
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import summary
+from gitops.planning.registry_comparison import VersionSkew, version_skews
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.headline import headline, merge_text
 from gitops.reports.plan_reports import plans_report
@@ -43,6 +44,7 @@ _SUMMARY: Final = (
     ("swallowed", "ignored by Pulsar", "ignored by Pulsar"),
     ("unchanged", "unchanged", "unchanged"),
 )
+_SHOWN_SKEWS: Final = 100
 _VERDICTS: Final = {"✗": "bold red", "⚠": "bold yellow", "✓": "bold green"}
 
 
@@ -60,7 +62,26 @@ def plans_text(result: PlansResult) -> RenderableType:
     """The plans for several registries, one below the other."""
     commit = result.commit()
     parts = [_registry_plan(one, result.excerpt, commit) for one in result.plans]
+    parts += skew_text(version_skews([one.plan for one in result.plans if one.plan]))
     return Group(*[part for each in parts for part in (each, Text(""))][:-1])
+
+
+def skew_text(skews: Sequence[VersionSkew]) -> list[RenderableType]:
+    """`shop/orders   v3 at staging, v2 at production   same schema`; nothing where none differs."""
+    if not skews:
+        return []
+    rows = [
+        (
+            Text(safe(str(one.topic))),
+            Text(safe(", ".join(f"v{n} at {name}" for name, n in one.versions.items()))),
+            Text("same schema" if one.same_schema else "another schema"),
+        )
+        for one in skews[:_SHOWN_SKEWS]
+    ]
+    left = len(skews) - len(rows)
+    head = Text(f"{_count(len(skews), 'topic')} with other latest versions", style="bold")
+    more = [Text(f"    and {_count(left, 'more topic')}")] if left else []
+    return [Group(head, Padding(align_columns(rows), (0, 0, 0, 4), expand=False), *more)]
 
 
 def _registry_plan(one: RegistryPlan, excerpt: Excerpt, commit: str | None) -> RenderableType:

@@ -89,6 +89,9 @@ class ConfigDocument(Document):
         default=None, description="May be left out if there is one registry only."
     )
     registries: Annotated[dict[RegistryKey, AnyRegistry], Field(min_length=1)]
+    groups: dict[RegistryKey, Annotated[list[NonEmpty], Field(min_length=1)]] = Field(
+        default_factory=dict, description="Names for several registries, for `plan --registry`."
+    )
     safety: SafetyDocument = Field(default_factory=SafetyDocument)
     rules: dict[RuleKey, Literal["off", "info", "warning", "error"]] = Field(
         default_factory=dict, description="Other severities of rules, by their ids."

@@ -20,7 +20,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     SettingSource,
 )
-from gitops.repository.documents.base import Document, NamespaceText, Strategy, problem
+from gitops.repository.documents.base import Document, NamespaceText, NonEmpty, Strategy, problem
 from gitops.repository.documents.manifests import NamespacePoliciesDocument
 
 
@@ -67,6 +67,7 @@ class CommonSettings(TypedDict):
     kind: str
     broker: BrokerSettings
     namespaces: Mapping[NamespaceName, NamespacePolicies]
+    after: str
 
 
 class RegistryDocument(Document):
@@ -78,6 +79,9 @@ class RegistryDocument(Document):
     broker_defaults: BrokerDefaultsDocument = Field(default_factory=BrokerDefaultsDocument)
     namespaces: dict[NamespaceText, NamespacePoliciesDocument] = Field(
         default_factory=dict, description="Policies that differ on this registry, by namespace."
+    )
+    after: NonEmpty | None = Field(
+        default=None, description="The registry that is applied before this one."
     )
     kind: str
 
@@ -104,4 +108,5 @@ class RegistryDocument(Document):
             namespaces={
                 NamespaceName.parse(name): each.policies() for name, each in self.namespaces.items()
             },
+            after=self.after or "",
         )

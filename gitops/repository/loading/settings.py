@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -55,6 +56,9 @@ def load_settings(sources: TrackedFiles) -> Settings:
     default = _default_registry(manifest)
     config = _config(document, default) if document else _NOTHING
     names = _names(manifest) if manifest.parsed.complete else []
+    if document and manifest.document:
+        _check_order(manifest, document)
+        _check_groups(manifest, document)
     return Settings(config, frozenset(names), manifest.findings)
 
 
@@ -102,6 +106,7 @@ def _config(document: ConfigDocument, default_registry: str) -> Config:
     return Config(
         registries=document.registry_models(),
         default_registry=default_registry,
+        groups={name: tuple(members) for name, members in document.groups.items()},
         safety=document.safety.model(),
         rules={rule: Severity[name.upper()] for rule, name in document.rules.items()},
     )
@@ -111,6 +116,45 @@ def _names(manifest: Manifest[ConfigDocument]) -> list[str]:
     value = manifest.parsed.value
     registries = value.get("registries") if isinstance(value, dict) else None
     return [str(name) for name in registries] if isinstance(registries, dict) else []
+
+
+def _check_order(manifest: Manifest[ConfigDocument], document: ConfigDocument) -> None:
+    """Findings for a registry that is to come after one that there is not, or after itself."""
+    befores = {name: each.after for name, each in document.registries.items() if each.after}
+    for name, before in befores.items():
+        path = ("registries", name, "after")
+        if before not in document.registries:
+            hint = did_you_mean_or_list(before, list(document.registries))
+            manifest.add("REPO-R011", f"there is no registry '{before}'", path, hint=hint)
+        elif name in (chain := _chain(name, befores)):
+            said = " after ".join([name, *chain])
+            hint = "remove one of these: one registry has to come first"
+            manifest.add("REPO-R012", f"registries wait for each other: {said}", path, hint=hint)
+
+
+def _chain(name: str, befores: Mapping[str, str]) -> list[str]:
+    """The registries that come before one, the nearest first, as far as none comes twice."""
+    found: list[str] = []
+    before = befores.get(name)
+    while before is not None and before not in found:
+        found.append(before)
+        before = befores.get(before)
+    return found
+
+
+def _check_groups(manifest: Manifest[ConfigDocument], document: ConfigDocument) -> None:
+    """Findings for a group with the name of a registry, and for members that are none."""
+    for group, members in document.groups.items():
+        if group in document.registries:
+            message = f"'{group}' is the name of a registry"
+            manifest.add(
+                "REPO-R017", message, ("groups", group), hint="give the group another name"
+            )
+        for index, member in enumerate(members):
+            if member not in document.registries:
+                hint = did_you_mean_or_list(member, list(document.registries))
+                path = ("groups", group, index)
+                manifest.add("REPO-R011", f"there is no registry '{member}'", path, hint=hint)
 
 
 def _default_registry(manifest: Manifest[ConfigDocument]) -> str:

@@ -119,6 +119,22 @@ def test_a_default_registry_that_is_removed_from_the_file_stands_in_the_base(
     ]
 
 
+def test_a_registry_that_no_longer_waits_for_another_is_told(repo: GitRepository) -> None:
+    after = "    after: local\n"
+    both = {"local": OWN, "other": after}
+    repo.commit({"gitops.yaml": config(both, "defaultRegistry: local\n")})
+    repo.write({"gitops.yaml": config({**both, "other": ""}, "defaultRegistry: local\n")})
+    assert [(each.rule, each.message) for each in told(repo)] == [
+        (
+            "CHECK-R006",
+            "registry other no longer comes after local: apply no longer waits for it",
+        )
+    ]
+    renamed = {"new-local": OWN, "other": after.replace("local", "new-local")}
+    repo.write({"gitops.yaml": config(renamed, "defaultRegistry: new-local\n")})
+    assert told(repo) == []
+
+
 def test_a_registry_that_nobody_checks_keeps_its_policies_or_it_is_told(
     repo: GitRepository,
 ) -> None:
