@@ -49,7 +49,7 @@ def existence_findings(
 ) -> Iterator[Finding]:
     """What has to exist first and is not declared, and what is not as it is declared."""
     yield from _missing_tenants(desired, observed)
-    yield from _missing_topics(actions, observed)
+    yield from _missing_topics(actions, desired, observed)
     yield from _other_tenants(desired, observed)
     yield from _other_partitions(desired, observed)
 
@@ -69,15 +69,16 @@ def _missing_tenants(desired: RegistryState, observed: RegistryState) -> Iterato
         )
 
 
-def _missing_topics(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
+def _missing_topics(
+    actions: Sequence[Action], desired: RegistryState, observed: RegistryState
+) -> Iterator[Finding]:
     """A topic's own policies need the topic; its schema does not (Pulsar 4.0.7)."""
-    created = {action.topic for action in actions if isinstance(action, CreateTopic)}
     subjects = dict.fromkeys(action.subject for action in actions if isinstance(action, SetPolicy))
     missing = [
         topic
         for topic in subjects
         if isinstance(topic, TopicName)
-        and topic not in created
+        and topic not in desired.partitions
         and not observed.topics[topic].exists
     ]
     name = _only_one(missing, "<topic>")

@@ -18,7 +18,7 @@ from gitops.repository.file_references import (
     file_references,
     text_piece,
 )
-from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
+from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, TENANT_FILE
 from gitops.repository.snapshots import SNAPSHOTS
 
 # A change of a repository's files, wherever it comes from.
@@ -196,7 +196,10 @@ class _Reach:
 
     def _follow_manifest(self, path: str, leads: set[str]) -> None:
         folder, name = posixpath.split(path)
+        if name == TENANT_FILE and folder.count("/") == 1:
+            return
         self.add(f"{folder}/{NAMESPACE_FILE}", ())
+        self.add(f"{posixpath.dirname(folder)}/{TENANT_FILE}", ())
         if name == NAMESPACE_FILE and leads:
             self._add_namespace(folder)
         elif leads:

@@ -354,7 +354,13 @@ class _RegistryAnswer:
         """What is touched, and what the clients use that are changed or reached."""
         names = self._names() | topics_of_clients(self._loaded, self.touched.clients)
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in names)}
-        return Scope(namespaces=frozenset(spaces), topics=names)
+        desired = self._loaded.head.desired
+        return Scope(
+            namespaces=frozenset(spaces),
+            topics=names,
+            tenants=frozenset(desired.tenants),
+            partitions=names & desired.partitions.keys(),
+        )
 
     def _sorted(self, plan: Plan) -> Plan:
         """Rated already; in the order of places."""

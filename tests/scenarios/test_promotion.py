@@ -20,6 +20,7 @@ from gitops.repository.folder import write_files
 from tests.scenarios.registries import Command
 from tests.scenarios.repositories import TENANT, template_for, write_config
 from tests.support.admin_rest import admin_request
+from tests.support.git_repos import GitRepository
 from tests.support.pulsar_broker import BrokerSettings, BrokerUnavailableError, pulsar_broker
 
 _HEAD = "apiVersion: pulsar-gitops/v1\nkind: "
@@ -151,6 +152,20 @@ def test_a_plan_says_once_what_must_be_there_first(command: Command, repo: Path)
     assert command("apply", "--repo", str(repo), "--auto-approve")[0] == 1
 
 
+@pytest.mark.parametrize("registries", ["serve"], indirect=True)
+def test_a_pull_request_shows_what_would_be_created(command: Command, repo: Path) -> None:
+    git = GitRepository(repo)
+    raw = f"namespaces/{TENANT}/orders/raw.yaml"
+    git.commit({raw: None})
+    git.write({raw: f"{_FILES[raw]}policies: {{schemaCompatibilityStrategy: FULL}}\n"})
+
+    code, text = command("check", "--repo", str(repo), "--base", "HEAD", "--format", "json")
+
+    (plan,) = (one["plan"] for one in json.loads(text)["registries"])
+    assert (code, plan["findings"]) == (0, [])
+    assert [one["action"] for one in plan["actions"]] == ["CreateTopic", "SetPolicy"]
+
+
 # A second cluster.
 
 _TWO_CLUSTERS = """\
@@ -211,7 +226,12 @@ def _existing(url: str, tenant: str) -> dict[str, Any]:
         )
         for name in _PARTITIONS
     }
-    return {"tenant": json.loads(admin_request("GET", f"{admin}/tenants/{tenant}")), **topics}
+    namespace = json.loads(admin_request("GET", f"{admin}/namespaces/{tenant}/orders"))
+    return {
+        "tenant": json.loads(admin_request("GET", f"{admin}/tenants/{tenant}")),
+        "replication": namespace["replication_clusters"],
+        **topics,
+    }
 
 
 @pytest.mark.broker
@@ -235,4 +255,6 @@ def test_a_second_cluster_is_like_the_first(
     assert second == first
     assert _existing(empty_broker, tenant) == _existing(pulsar_admin_url, tenant)
     assert _existing(empty_broker, tenant)["tenant"]["adminRoles"] == ["ops"]
+    # Replication is turned on by hand, once every cluster has the schemas.
+    assert _existing(empty_broker, tenant)["replication"] == ["standalone"]
     capsys.readouterr()

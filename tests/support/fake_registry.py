@@ -148,6 +148,10 @@ class FakeRegistry:
         self._put(DeleteSchema(topic=topic, versions=()))
         return 0
 
+    def mend(self) -> None:
+        """It fails no more."""
+        self._fails_at = -1
+
     def close(self) -> None:
         self._call("close", None)
 

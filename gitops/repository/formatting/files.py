@@ -13,6 +13,7 @@ from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.manifests import (
     ClientDocument,
     NamespaceDocument,
+    TenantDocument,
     TopicDocument,
     WaiverDocument,
 )
@@ -39,6 +40,7 @@ def manifests(found: Layout) -> dict[str, type[Document]]:
     """The manifests of a repository, and the document that each is."""
     models: tuple[tuple[list[str], type[Document]], ...] = (
         ([CONFIG], ConfigDocument),
+        (found.tenants, TenantDocument),
         (found.namespaces, NamespaceDocument),
         (found.topics, TopicDocument),
         (found.clients, ClientDocument),

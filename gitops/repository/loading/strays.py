@@ -24,6 +24,7 @@ _PLACES: Final = {
     "Client": "clients/<service>.yaml",
     "Config": "gitops.yaml in the repository's root",
     "Namespace": "namespaces/<tenant>/<namespace>/namespace.yaml",
+    "Tenant": "namespaces/<tenant>/tenant.yaml",
     "Topic": "namespaces/<tenant>/<namespace>/<topic>.yaml",
     "Waiver": "waivers/<name>.yaml",
 }
