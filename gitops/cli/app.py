@@ -70,6 +70,7 @@ GROUPS: Final[Mapping[str, tuple[CommandRow, ...]]] = {
     "Operate a cluster": (
         CommandRow("drift", "drift", "Find what changed outside git."),
         CommandRow("snapshot", "snapshot", "Record all versions under snapshots/."),
+        CommandRow("restore", "restore", "Make the recorded versions again."),
         CommandRow("audit", "audit", "Find what an upgrade would break."),
         CommandRow("serve", "serve", "Serve the embedded registry as a broker."),
     ),

@@ -91,6 +91,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "pulsar-gitops drift --adopt shop/orders/order-created",
     ),
     "snapshot": ("pulsar-gitops snapshot --registry production",),
+    "restore": (
+        "pulsar-gitops restore --registry production --dry-run",
+        "pulsar-gitops restore --registry production --into rehearsal",
+        "pulsar-gitops restore --registry production shop/orders",
+    ),
     "audit": (
         "pulsar-gitops audit --as-if-broker 5.0",
         "pulsar-gitops audit --url http://broker.example:8080",
@@ -151,6 +156,10 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
         (1, "The files have errors, so what they want is not known."),
         (3, "There is drift; with --adopt, drift that is not adopted."),
         (4, "A registry failed, or the schemas of a topic cannot be read."),
+    ),
+    "restore": (
+        (1, "A version cannot get its recorded number: nothing is written."),
+        (6, "Restored in part: fix the cause, then run it again."),
     ),
     "audit": (_FINDINGS,),
     "github relay": (

@@ -57,6 +57,13 @@ class CreateNamespace:
     namespace: NamespaceName
 
 
+class Hold(Enum):
+    """What an action does to a policy that has another value while a restore goes on."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic:
     """The files declare a topic that the registry has not; 0: it has no partitions."""
@@ -70,23 +77,25 @@ class SetPolicy:
     """One key of a namespace's or a topic's policies.
 
     With the name of a `waiver` it loosens a topic for the one schema that the waiver lets in, or
-    sets it back after that.
+    sets it back after that. With a `hold` it does the same for a restore.
     """
 
     subject: NamespaceName | TopicName
     change: PolicyChange
     waiver: str = ""
+    hold: Hold | None = None
 
     @property
     def loosens(self) -> bool:
-        """Whether it opens the topic for the schema that a waiver lets in."""
+        """Whether its value is for the time of the apply, and is set back after that."""
         strategy = SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
-        return bool(self.waiver) and self.change.after is strategy
+        opens = bool(self.waiver) and self.change.after is strategy
+        return opens or self.hold is Hold.BEGIN
 
     @property
     def sets_back(self) -> bool:
-        """Whether it closes the topic again after that."""
-        return bool(self.waiver) and not self.loosens
+        """Whether it ends that."""
+        return not self.loosens and (bool(self.waiver) or self.hold is Hold.END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,10 +120,14 @@ class RegisterSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSchema:
-    """A topic that the files do not name loses these versions."""
+    """A topic that the files do not name loses these versions.
+
+    In a restore there are none to lose: the deletion makes the `tombstone` of that number.
+    """
 
     topic: TopicName
     versions: tuple[int, ...]
+    tombstone: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,8 +189,14 @@ def action_document(action: Action) -> Document:
                 "changes": [change_document(change) for change in action.changes],
             }
         case DeleteSchema():
+            tombstone = {} if action.tombstone is None else {"tombstone": action.tombstone}
             versions = list(action.versions)
-            return {"action": "DeleteSchema", "topic": str(action.topic), "versions": versions}
+            return {
+                "action": "DeleteSchema",
+                "topic": str(action.topic),
+                "versions": versions,
+                **tombstone,
+            }
         case _:
             assert_never(action)
 

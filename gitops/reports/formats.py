@@ -47,6 +47,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.MatchResult: f"{_TEXT}.decision:match_text",
         operation_results.AuditResult: f"{_TEXT}.audit:audit_text",
         operation_results.DriftResult: f"{_TEXT}.drift:drift_text",
+        operation_results.RestoreResult: f"{_TEXT}.restore:restore_text",
     },
     "json": {
         results.FindingsResult: f"{_JSON}:findings",
@@ -72,6 +73,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.MatchResult: f"{_JSON}:match",
         operation_results.AuditResult: f"{_JSON}:audit",
         operation_results.DriftResult: f"{_JSON}:drift",
+        operation_results.RestoreResult: f"{_JSON}:restore",
     },
     "markdown": {
         results.ReviewResult: "gitops.reports.markdown.report:review_markdown",
@@ -79,6 +81,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ReplayResult: "gitops.reports.markdown.replay:replay_result_markdown",
         operation_results.AuditResult: "gitops.reports.markdown.audit:audit_markdown",
         operation_results.DriftResult: "gitops.reports.markdown.drift:drift_markdown",
+        operation_results.RestoreResult: "gitops.reports.markdown.restore:restore_markdown",
     },
     "github": {results.ReviewResult: "gitops.reports.github:step_output"},
     "sarif": {results.ReviewResult: "gitops.reports.sarif:sarif_text"},

@@ -1,4 +1,4 @@
-"""What commands that operate a cluster answer with: drift, journals, snapshots, audits."""
+"""What commands that operate a cluster answer with: drift, journals, snapshots, restores."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from gitops.model.check import CheckReport
 from gitops.model.drift import DriftReport
 from gitops.model.errors import GitopsError
 from gitops.model.journal import JournalRun
+from gitops.model.restore import Restore, RestoreCheck
 from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
 from gitops.reports.plan_reports import files_report
 from gitops.reports.results import ReviewResult
+from gitops.usecases.apply import Result
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption
@@ -92,3 +94,17 @@ class AuditResult(ReviewResult):
         steps = (f"{number}. {one}" for number, one in enumerate(own.steps, 1))
         unread = (f"not read: {one}" for one in own.limits)
         return (scope_text(own), *decided_by(own), *steps, *unread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreResult:
+    """What a restore would do, did, or why it cannot be done; `check` is what is there after it.
+
+    `results` are those of the actions that were tried, `error` is what stopped them.
+    """
+
+    restore: Restore
+    dry_run: bool = False
+    results: Sequence[Result] = ()
+    error: GitopsError | None = None
+    check: RestoreCheck | None = None

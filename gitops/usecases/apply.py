@@ -21,6 +21,7 @@ from gitops.model.errors import (
     StalePlanError,
     UnknownOutcomeError,
 )
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -35,6 +36,7 @@ from gitops.model.policy import value_text
 from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
 from gitops.planning.plan import subject_of
+from gitops.planning.policies import policy_text
 from gitops.planning.read_back import difference, subject_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
 from gitops.ports import Journal, NoJournal, Progress, Registry, no_progress
@@ -67,7 +69,8 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     """Carry out every action in order, and `tell` what became of each that was tried.
 
     Before each write the action's subject has to be as the plan, or an action before, left it.
-    After it the registry has to answer what was written. The journal has the intent before the
+    After it the registry has to answer what was written; of a history that grows by several entries
+    in a row, before the first and after the last. The journal has the intent before the
     write and the outcome after it. Nothing is ever written twice.
 
     Raises PartialApplyError where one fails after another, StalePlanError where the first one
@@ -144,7 +147,8 @@ class _Run:
 
     def _attempt(self, action: Action) -> Result:
         try:
-            self._check_unmoved(action)
+            if not _is_one_history(self._neighbour(-1), action):
+                self._check_unmoved(action)
         except KeyboardInterrupt:
             return Result(action=action, error=InterruptedApplyError("interrupted", hint=_AGAIN))
         except GitopsError as error:
@@ -169,7 +173,8 @@ class _Run:
         try:
             version = self.interruption.wait(lambda: _carry_out(action, self.registry))
             _expect(action, version, self.registry)
-            self._read_back(action, version)
+            if not _is_one_history(action, self._neighbour(+1)):
+                self._read_back(action, version)
         except KeyboardInterrupt:
             return Result(action=action, error=UnknownOutcomeError("interrupted"))
         except RegistryRefusedError as refused:
@@ -178,6 +183,11 @@ class _Run:
         except GitopsError as error:
             return Result(action=action, version=version, error=error)
         return Result(action=action, version=version)
+
+    def _neighbour(self, step: int) -> Action | None:
+        """The action so many places behind the one that is tried."""
+        place = len(self.done) + step
+        return self.plan.actions[place] if 0 <= place < len(self.plan.actions) else None
 
     def _check_unmoved(self, action: Action) -> None:
         """Raises StalePlanError where somebody else has changed the action's subject."""
@@ -227,8 +237,8 @@ class _Run:
         """
         left = self.plan.actions[len(self.done) :]
         policies = [action for action in left if isinstance(action, SetPolicy)]
-        shut = {action.subject for action in policies if action.loosens and action is not left[0]}
-        open_ = [one for one in policies if one.sets_back and one.subject not in shut]
+        shut = {_policy_of(each) for each in policies if each.loosens and each is not left[0]}
+        open_ = [one for one in policies if one.sets_back and _policy_of(one) not in shut]
         return [self._set_back(action) for action in open_]
 
     def _set_back(self, action: SetPolicy) -> Result:
@@ -247,6 +257,19 @@ class _Run:
         return result
 
 
+def _policy_of(action: SetPolicy) -> tuple[NamespaceName | TopicName, str]:
+    return action.subject, action.change.key
+
+
+def _is_one_history(first: Action | None, second: Action | None) -> bool:
+    """Whether both add an entry to the history of one topic, as only those of a restore do.
+
+    What the registry answers to each is its number: nobody else has added one in between.
+    """
+    kinds = RegisterSchema | DeleteSchema
+    return isinstance(first, kinds) and isinstance(second, kinds) and first.topic == second.topic
+
+
 def _partial_error(
     error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
 ) -> GitopsError:
@@ -257,7 +280,7 @@ def _partial_error(
     if still_open and (why := still_open[0].error):
         said = (
             f"{said}; and {_subjects(still_open)} could not be set back and may still be "
-            f"ALWAYS_COMPATIBLE: {why.what}"
+            f"{_open_values(still_open)}: {why.what}"
         )
     elif closed:
         said = f"{said}; the strategy of {_subjects(closed)} is set back"
@@ -268,7 +291,20 @@ def _partial_error(
 
 
 def _subjects(results: Sequence[Result]) -> str:
-    return ", ".join(str(subject_of(one.action)) for one in results)
+    return ", ".join(dict.fromkeys(str(subject_of(one.action)) for one in results))
+
+
+def _open_values(results: Sequence[Result]) -> str:
+    """What the policies that could not be set back may still be."""
+    changes = (one.action.change for one in results if isinstance(one.action, SetPolicy))
+    strategy = "schemaCompatibilityStrategy"
+    values = (
+        str(value_text(one.before))
+        if one.key == strategy
+        else f"{one.key}={policy_text(one.before)}"
+        for one in changes
+    )
+    return " and ".join(dict.fromkeys(values))
 
 
 def _next_step(action: Action, error: GitopsError, replan: str) -> str:
@@ -329,6 +365,13 @@ def _carry_out(action: Action, registry: Registry) -> int | None:
 
 
 def _expect(action: Action, version: int | None, registry: Registry) -> None:
+    if isinstance(action, DeleteSchema) and action.tombstone not in (None, version):
+        raise PartialApplyError(
+            f"the deletion in {action.topic} is v{version}, not v{action.tombstone}: somebody "
+            "else changed its history at the same moment",
+            where=registry.address,
+            hint="keep all others from writing to it",
+        )
     if not isinstance(action, RegisterSchema) or version == action.version:
         return
     if action.latest_version is None and not line_of(registry.broker).has_metadata:

@@ -1,0 +1,138 @@
+"""`restore`: makes the recorded versions of a registry again, with the same numbers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gitops.cli import options
+from gitops.cli.completion import registry_names
+from gitops.cli.exits import Exit
+from gitops.cli.options import HERE
+from gitops.cli.session import open_registry, open_repository, open_snapshot
+from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.names import NamespaceName
+from gitops.model.policy import BrokerSettings
+from gitops.reports.operation_results import RestoreResult
+
+if TYPE_CHECKING:
+    from gitops.model.restore import Restore
+    from gitops.model.state import RegistryState
+    from gitops.ports import Progress, Registry
+
+_REPEAT = "run the same restore again: it looks at the registry and goes on"
+
+
+def restore(
+    namespaces: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TENANT/NAMESPACE", help="Only these.", show_default="all"),
+    ] = None,
+    into: Annotated[
+        str | None,
+        typer.Option(
+            "--into",
+            metavar="NAME",
+            help="Restore into this registry of gitops.yaml.",
+            show_default="the recorded one",
+            autocompletion=registry_names,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what a restore does, and change nothing.")
+    ] = False,
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            "--journal",
+            metavar="FILE",
+            help="Write down there what is done.",
+            show_default=".gitops/REGISTRY.restore.journal",
+        ),
+    ] = None,
+    as_if_broker: options.AsIfBroker = None,
+    repo: options.Repo = HERE,
+    registry: options.RegistryName = None,
+    output_format: Annotated[str, options.format_of(RestoreResult)] = options.FORMAT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Make the recorded versions of a registry again, with the same numbers."""
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.console import require_writable
+    from gitops.cli.progress import progress_bar
+    from gitops.usecases import restore as usecase
+
+    wanted = [NamespaceName.parse(text) for text in namespaces or ()]
+    require_writable(output)
+    opened = open_repository(repo, output, journal, release=as_if_broker)
+    target = [into] if into else registry
+    with (
+        open_snapshot(opened, registry) as (snapshot, _),
+        open_registry(opened, target, release=as_if_broker) as (live, _),
+        progress_bar(no_color=no_color) as progress,
+    ):
+        recorded = usecase.read_snapshot(snapshot, wanted, progress)
+        found = usecase.restore(snapshot.name, recorded, live, progress)
+        found = replace(found, release=_release(snapshot.broker))
+        result = RestoreResult(restore=found, dry_run=dry_run)
+        if found.plan.actions and not dry_run:
+            path = journal or opened.root / ".gitops" / f"{live.name}.restore.journal"
+            result = _carry_out(found, recorded, live, path, progress)
+    print_result(result, Display(output_format=output_format, output=output, no_color=no_color))
+    if result.error:
+        raise result.error
+    return _code(result)
+
+
+def _release(broker: BrokerSettings) -> str:
+    """The release that the snapshot has of the brokers."""
+    from gitops.model.broker_settings import is_seen
+
+    return broker.release if is_seen(broker, "release") else ""
+
+
+def _carry_out(
+    found: Restore, recorded: RegistryState, live: Registry, path: Path, progress: Progress
+) -> RestoreResult:
+    """Apply the plan with its journal and read all versions back; no signal cuts an action."""
+    from gitops.cli.plan_execution import Execution
+    from gitops.interrupts import interruption
+    from gitops.journal.writer import JournalFile
+    from gitops.model.journal import APPLIED
+    from gitops.planning.plan_document import to_document
+    from gitops.usecases.apply import Result, apply
+    from gitops.usecases.restore import check
+
+    journal = JournalFile(path)
+    digest = to_document(found.plan)["digest"]
+    journal.begin(Execution(plan=found.plan, digest=digest).journal_start())
+    results: list[Result] = []
+    try:
+        with interruption() as asked:
+            apply(
+                found.plan,
+                live,
+                progress,
+                results.append,
+                interruption=asked,
+                replan=_REPEAT,
+                journal=journal,
+            )
+            journal.end(APPLIED)
+        verified = check(recorded, live, progress)
+    except GitopsError as error:
+        with suppress(OutsideError):
+            journal.end("stopped")
+        return RestoreResult(restore=found, results=results, error=error)
+    return RestoreResult(restore=found, results=results, check=verified)
+
+
+def _code(result: RestoreResult) -> int:
+    if result.restore.obstacles:
+        return Exit.FINDINGS
+    return Exit.PARTIAL if result.check and result.check.differences else Exit.GOOD

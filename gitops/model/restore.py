@@ -1,0 +1,74 @@
+"""What a restore would do to a registry, and what keeps it from the recorded version numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan
+from gitops.model.schema import SchemaHistory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """Why a registry cannot become what the snapshot has; `hint` is what to do about it.
+
+    `versions` are the recorded ones that the registry would not have under their numbers: messages
+    that were stored with these would not decode.
+    """
+
+    subject: NamespaceName | TopicName
+    reason: str
+    hint: str = ""
+    versions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRestore:
+    """What is to be done to one history: first the deletions, then the versions, by their numbers.
+
+    `recorded` is what the snapshot has. A deletion takes a number that no version has.
+    """
+
+    topic: TopicName
+    recorded: SchemaHistory
+    deletions: tuple[int, ...] = ()
+    versions: tuple[int, ...] = ()
+    obstacles: tuple[Obstacle, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the registry has all of it."""
+        return not (self.deletions or self.versions or self.obstacles)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore:
+    """A restore of the snapshot of `source`, proved from the snapshot before anything is written.
+
+    `plan` has the actions in their order, and none where there is an obstacle. `release` is that
+    of the brokers which the snapshot was taken of, empty where it is not known; `taken` when that
+    was, in UTC as RFC 3339, empty where it is not known.
+    """
+
+    source: str
+    plan: Plan
+    release: str = ""
+    taken: str = ""
+    topics: tuple[TopicRestore, ...] = ()
+    others: tuple[Obstacle, ...] = ()
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """All that keeps it from being done, by subject."""
+        found = [*self.others, *(each for topic in self.topics for each in topic.obstacles)]
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreCheck:
+    """What the registry has after a restore: how many versions are as recorded, and what is not."""
+
+    versions: int = 0
+    differences: Mapping[TopicName, str] = field(default_factory=dict)

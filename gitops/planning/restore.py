@@ -1,0 +1,372 @@
+"""Whether a registry can get a recorded history back with its numbers, and in which steps.
+
+A broker numbers the entries of a history 0, 1, 2 and so on; a deletion is an entry too, and hides
+all versions before it (Pulsar 4.0.7). So what a registry shows of a history follows its last
+deletion without a gap, and only the numbers before it need something in their place: one deletion
+each, which a broker accepts of a topic without a schema as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Final
+
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import line_of
+from gitops.broker.registration import register
+from gitops.model.decision import StoredHistory
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    DeleteSchema,
+    Hold,
+    Plan,
+    RegisterSchema,
+    SetPolicy,
+)
+from gitops.model.policy import (
+    BrokerSettings,
+    NamespacePolicies,
+    Policies,
+    PolicyChange,
+    PolicyValue,
+    TopicPolicies,
+    camel_case,
+    effective_strategy,
+    is_same_value,
+)
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.restore import Obstacle, Restore, RestoreCheck, TopicRestore
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
+from gitops.schemas.payload import PayloadError, stored_history
+
+_STRATEGY: Final = "schemaCompatibilityStrategy"
+_AUTO_UPDATE: Final = "isAllowAutoUpdateSchema"
+_ENFORCED: Final = "schemaValidationEnforced"
+_OPEN: Final = Strategy.ALWAYS_COMPATIBLE
+_FORCE: Final = "if no stored message needs what is there: pulsar-gitops schemas delete --force"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreInput:
+    """What was recorded of the registry `source`, and the registry that is to have it.
+
+    `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
+    registry fails, with its reason.
+    """
+
+    source: str
+    recorded: RegistryState
+    live: RegistryState
+    registry: str
+    address: str
+    broker: BrokerSettings
+    unreadable: Mapping[TopicName, str]
+
+
+def prove_restore(given: RestoreInput) -> Restore:
+    """What a restore does, or why its numbers would not come out; raises UnknownBrokerError."""
+    line = line_of(given.broker)
+    topics = tuple(
+        _topic(recorded, given.live.topics.get(name), line, given.unreadable.get(name, ""))
+        for name, recorded in sorted(given.recorded.topics.items())
+    )
+    others = tuple(_other_obstacles(given))
+    is_possible = not others and not any(one.obstacles for one in topics)
+    by_namespace: dict[NamespaceName, list[TopicRestore]] = {
+        n: [] for n in given.recorded.namespaces
+    }
+    for one in topics:
+        by_namespace[one.topic.namespace].append(one)
+    actions = [
+        action
+        for name, its in sorted(by_namespace.items())
+        for action in (_namespace_actions(name, its, given) if is_possible else ())
+    ]
+    plan = Plan(
+        registry=given.registry,
+        address=given.address,
+        files="",
+        broker=given.broker,
+        actions=tuple(actions),
+        observed=state_fingerprints(given.live),
+        namespaces=len(given.recorded.namespaces),
+        topics=len(topics),
+        unchanged=sum(one.is_there for one in topics),
+    )
+    return Restore(source=given.source, plan=plan, topics=topics, others=others)
+
+
+def check_restore(recorded: RegistryState, live: RegistryState) -> RestoreCheck:
+    """Whether the registry has every recorded version, by number and content."""
+    differences = {
+        name: found
+        for name, topic in sorted(recorded.topics.items())
+        if (found := _difference(topic.history, live.topics[name].history))
+    }
+    good = (t for name, t in recorded.topics.items() if name not in differences)
+    return RestoreCheck(
+        versions=sum(len(topic.history.entries) for topic in good), differences=differences
+    )
+
+
+def _difference(recorded: SchemaHistory, live: SchemaHistory) -> str:
+    """What the registry has instead, in a few words; empty where it has all of it."""
+    there = {entry.version: entry for entry in live.entries}
+    for entry in recorded.entries:
+        found = there.get(entry.version)
+        if found is None:
+            return f"there is no v{entry.version}"
+        if not _is_same(found, entry):
+            return f"v{entry.version} is another schema"
+    if live.next_version < recorded.next_version:
+        return f"the next version is v{live.next_version}, not v{recorded.next_version}"
+    return ""
+
+
+def _is_same(one: SchemaEntry, other: SchemaEntry) -> bool:
+    """Whether both are the same version, to the byte and with the same properties."""
+    same_number = one.version == other.version
+    return same_number and schema_fingerprint(one.info) == schema_fingerprint(other.info)
+
+
+# One history.
+
+
+def _topic(
+    recorded: TopicState, live: TopicState | None, line: BrokerLine, unreadable: str
+) -> TopicRestore:
+    topic, history = recorded.topic, recorded.history
+    if live is None:
+        reason = f"the registry fails on its schemas: {unreadable}"
+        return TopicRestore(
+            topic=topic, recorded=history, obstacles=(_obstacle(topic, reason, history.entries),)
+        )
+    if not _difference(history, live.history):
+        return TopicRestore(topic=topic, recorded=history)
+    if found := _foreign_entries(topic, history, live.history) or _gap(topic, history):
+        return TopicRestore(topic=topic, recorded=history, obstacles=(found,))
+    there = len(live.history.entries)
+    missing = history.entries[there:]
+    first = missing[0].version if missing else history.next_version
+    refused = _refusal(topic, live.history, missing, line)
+    return TopicRestore(
+        topic=topic,
+        recorded=history,
+        deletions=tuple(range(live.history.next_version, first)),
+        versions=tuple(entry.version for entry in missing),
+        obstacles=(refused,) if refused else (),
+    )
+
+
+def _foreign_entries(
+    topic: TopicName, recorded: SchemaHistory, live: SchemaHistory
+) -> Obstacle | None:
+    """What is in the registry and is not the beginning of what was recorded."""
+    for there, entry in zip(live.entries, recorded.entries, strict=False):
+        if not _is_same(there, entry):
+            what = "is another schema" if there.version == entry.version else "is not recorded"
+            left = [each for each in recorded.entries if each.version >= there.version]
+            return _obstacle(topic, f"v{there.version} of the registry {what}", left or [entry])
+    first = recorded.entries[0].version if recorded.entries else recorded.next_version
+    if live.entries and len(live.entries) > len(recorded.entries):
+        return _obstacle(topic, f"the registry has v{live.entries[0].version}", ())
+    if not live.entries and live.next_version > first:
+        lost = [each for each in recorded.entries if each.version < live.next_version]
+        reason = f"the registry's next version is v{live.next_version}"
+        return _obstacle(topic, f"{reason}, and v{first} is to be made", lost)
+    return None
+
+
+def _gap(topic: TopicName, recorded: SchemaHistory) -> Obstacle | None:
+    """A number between two versions that neither a version nor a deletion can have."""
+    entries = recorded.entries
+    for number, entry in enumerate(entries, entries[0].version if entries else 0):
+        if entry.version != number:
+            reason = f"the snapshot has no v{number} and a v{entry.version} after it"
+            hint = "a deletion in its place would hide all versions before it: see whether an "
+            hint += "older snapshot in git has the version"
+            return Obstacle(
+                subject=topic, reason=reason, hint=hint, versions=_numbers(entries[number:])
+            )
+    if entries and recorded.next_version != entries[-1].version + 1:
+        reason = f"the snapshot has v{entries[-1].version} and nothing up to "
+        reason += f"v{recorded.next_version}"
+        return Obstacle(subject=topic, reason=reason, hint="record the snapshot again")
+    return None
+
+
+def _refusal(
+    topic: TopicName, live: SchemaHistory, missing: Iterable[SchemaEntry], line: BrokerLine
+) -> Obstacle | None:
+    """The first version to which the broker would not give its number, whatever its strategy."""
+    missing = tuple(missing)
+    try:
+        history = stored_history(live)
+        for place, entry in enumerate(missing):
+            decision = register(history, entry.info, _OPEN, line)
+            if not decision.accepted:
+                reason = f"the broker would refuse v{entry.version}: {decision.reason}"
+                return _obstacle(topic, reason, missing[place:], _LINE)
+            if decision.known:
+                reason = f"v{entry.version} equals v{decision.version}: the broker would answer "
+                reason += f"v{decision.version} and store nothing"
+                return _obstacle(topic, reason, missing[place:], _LINE)
+            history = _longer(history, entry)
+    except PayloadError as error:
+        return _obstacle(topic, f"a recorded schema is not valid: {error}", missing)
+    return None
+
+
+def _longer(history: StoredHistory, entry: SchemaEntry) -> StoredHistory:
+    (stored,) = stored_history(SchemaHistory(entries=(entry,))).entries
+    return StoredHistory(entries=(*history.entries, stored), next_version=entry.version + 1)
+
+
+def _obstacle(
+    topic: TopicName, reason: str, lost: Iterable[SchemaEntry], hint: str = ""
+) -> Obstacle:
+    hint = hint or f"{_FORCE} {topic}"
+    return Obstacle(subject=topic, reason=reason, hint=hint, versions=_numbers(lost))
+
+
+def _numbers(entries: Iterable[SchemaEntry]) -> tuple[int, ...]:
+    return tuple(entry.version for entry in entries)
+
+
+_LINE: Final = (
+    "restore into a broker of the release that stored these versions, or leave the topic out: "
+    "move its file out of snapshots/"
+)
+
+
+# What is not a history: namespaces, policies, topics.
+
+
+def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
+    for name, namespace in sorted(given.live.namespaces.items()):
+        if not namespace.exists and not namespace.tenant_exists:
+            reason = f"there is no tenant {name.tenant}"
+            hint = f"create it: pulsar-admin tenants create {name.tenant}"
+            yield Obstacle(subject=name, reason=reason, hint=hint)
+    for topic, recorded in sorted(given.recorded.topics.items()):
+        live = given.live.topics.get(topic)
+        if live and not live.exists and recorded.policies != TopicPolicies():
+            reason = "the topic has policies of its own in the snapshot, and does not exist"
+            hint = f"create it: pulsar-admin topics create {topic}"
+            yield Obstacle(subject=topic, reason=reason, hint=hint)
+
+
+# The actions, namespace by namespace: what is held, the histories, what is set back.
+
+
+def _namespace_actions(
+    name: NamespaceName, topics: list[TopicRestore], given: RestoreInput
+) -> Iterator[Action]:
+    live, recorded = given.live.namespaces[name], given.recorded.namespaces[name]
+    if not live.exists:
+        yield CreateNamespace(namespace=name)
+    held = _held(live.policies, recorded, topics, given.broker)
+    yield from _begin(name, live.policies, recorded.policies, held)
+    for one in topics:
+        yield from _topic_actions(one, given)
+    yield from _end(name, live.policies, recorded.policies, held)
+
+
+def _held(
+    live: NamespacePolicies,
+    recorded: NamespaceState,
+    topics: Iterable[TopicRestore],
+    broker: BrokerSettings,
+) -> dict[str, PolicyValue]:
+    """The keys that have another value while versions are registered.
+
+    No strategy may refuse a version that the lost registry had, and no producer may come between
+    two of them. A namespace that has never heard of auto-update is left alone: Pulsar could not
+    take the setting back (4.0.7).
+    """
+    numbers = [one for one in topics if one.versions or one.deletions]
+    held: dict[str, PolicyValue] = {}
+    if any(len(one.recorded.entries) > 1 for one in numbers):
+        strategy = effective_strategy(TopicPolicies(), live, broker)
+        held |= {} if strategy is _OPEN else {_STRATEGY: _OPEN}
+    settings = (live.is_allow_auto_update_schema, recorded.policies.is_allow_auto_update_schema)
+    if numbers and settings != (None, None):
+        held[_AUTO_UPDATE] = False
+    return held
+
+
+def _topic_actions(one: TopicRestore, given: RestoreInput) -> Iterator[Action]:
+    live, recorded = given.live.topics[one.topic], given.recorded.topics[one.topic]
+    own = live.policies.schema_compatibility_strategy
+    is_strict = own not in (None, _OPEN, Strategy.UNDEFINED)
+    held = {_STRATEGY: _OPEN} if one.versions and is_strict else {}
+    yield from _begin(one.topic, live.policies, recorded.policies, held)
+    for number in one.deletions:
+        yield DeleteSchema(topic=one.topic, versions=(), tombstone=number)
+    entries = {entry.version: entry for entry in one.recorded.entries}
+    for number in one.versions:
+        yield RegisterSchema(
+            topic=one.topic,
+            info=entries[number].info,
+            version=number,
+            latest_version=number - 1 if number - 1 in entries else None,
+            strategy=_OPEN,
+        )
+    yield from _end(one.topic, live.policies, recorded.policies, held)
+
+
+def _begin(
+    subject: NamespaceName | TopicName,
+    live: Policies,
+    recorded: Policies,
+    held: Mapping[str, PolicyValue],
+) -> Iterator[SetPolicy]:
+    values = _values(live)
+    for key, value in held.items():
+        if values[key] != value:
+            change = PolicyChange(key=key, before=values[key], after=value)
+            hold = None if _values(recorded)[key] == value else Hold.BEGIN
+            yield SetPolicy(subject=subject, change=change, hold=hold)
+
+
+def _end(
+    subject: NamespaceName | TopicName,
+    live: Policies,
+    recorded: Policies,
+    held: Mapping[str, PolicyValue],
+) -> Iterator[SetPolicy]:
+    """Each key to its recorded value; one that is held is set back, however the restore ends.
+
+    A strategy that a killed restore left open is set back too.
+    """
+    for key, have in _values(live).items():
+        now, want = held.get(key, have), _values(recorded)[key]
+        if _is_recorded(key, now, want):
+            continue
+        change = PolicyChange(key=key, before=now, after=_settable(key, want))
+        is_open = key in held or (key == _STRATEGY and have is _OPEN)
+        yield SetPolicy(subject=subject, change=change, hold=Hold.END if is_open else None)
+
+
+def _values(policies: Policies) -> dict[str, PolicyValue]:
+    return {camel_case(each.name): getattr(policies, each.name) for each in fields(policies)}
+
+
+def _is_recorded(key: str, now: PolicyValue, recorded: PolicyValue) -> bool:
+    """Whether a value is as recorded, or has the effect of none where none was recorded."""
+    if now == recorded or recorded is not None:
+        return now == recorded
+    # A new namespace allows auto-update (Pulsar 4.0.7).
+    return is_same_value(key, now, None) or (key == _AUTO_UPDATE and now is True)
+
+
+def _settable(key: str, value: PolicyValue) -> PolicyValue:
+    """The value with the same effect that can be set: two keys cannot be removed (Pulsar 4.0.7)."""
+    if value is None and key == _AUTO_UPDATE:
+        return True
+    return False if value is None and key == _ENFORCED else value

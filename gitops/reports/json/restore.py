@@ -1,0 +1,64 @@
+"""A restore as stable JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gitops.model.restore import Obstacle, Restore, TopicRestore
+from gitops.planning.fingerprints import subject_name
+from gitops.planning.plan_document import API_VERSION
+from gitops.reports.json.documents import error_document, result_documents
+from gitops.reports.operation_results import RestoreResult
+
+Document = dict[str, Any]
+
+
+def restore_document(result: RestoreResult) -> Document:
+    """What is to be done or was done, what keeps it from being done, and what is there after it."""
+    restore, check = result.restore, result.check
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Restore",
+        "registry": {"name": restore.plan.registry, "address": restore.plan.address},
+        "snapshot": _snapshot(restore),
+        "dryRun": result.dry_run,
+        "topics": [_topic(one) for one in restore.topics],
+        "obstacles": [_obstacle(one) for one in restore.obstacles],
+        "results": result_documents(restore.plan, result.results),
+        "error": error_document(result.error) if result.error else None,
+        "check": None
+        if check is None
+        else {
+            "versions": check.versions,
+            "differences": [
+                {"topic": str(topic), "reason": why} for topic, why in check.differences.items()
+            ],
+        },
+    }
+
+
+def _snapshot(restore: Restore) -> Document:
+    return {
+        "registry": restore.source,
+        "release": restore.release or None,
+        "taken": restore.taken or None,
+    }
+
+
+def _topic(one: TopicRestore) -> Document:
+    return {
+        "topic": str(one.topic),
+        "recordedVersions": [entry.version for entry in one.recorded.entries],
+        "nextVersion": one.recorded.next_version,
+        "deletions": list(one.deletions),
+        "versions": list(one.versions),
+    }
+
+
+def _obstacle(one: Obstacle) -> Document:
+    return {
+        "subject": subject_name(one.subject),
+        "reason": one.reason,
+        "hint": one.hint,
+        "versions": list(one.versions),
+    }

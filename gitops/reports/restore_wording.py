@@ -1,0 +1,119 @@
+"""A restore in words, for every format that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gitops.model.plan import CreateNamespace, SetPolicy
+from gitops.model.restore import Obstacle, Restore, TopicRestore
+from gitops.reports.check_summary import count
+from gitops.reports.operation_results import RestoreResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreEntry:
+    """A sign, the subject, what is done to it or why nothing is, and what follows from that."""
+
+    sign: str
+    subject: str
+    title: str
+    lines: tuple[str, ...] = ()
+
+
+def verdict_text(result: RestoreResult) -> str:
+    """The result in one line, with its sign."""
+    restore = result.restore
+    name = restore.plan.registry
+    if obstacles := restore.obstacles:
+        subjects = count(len({each.subject for each in obstacles}), "subject")
+        return f"✗ refused: {name} cannot have what was recorded, because of {subjects}"
+    if result.error or (result.check and result.check.differences):
+        return f"✗ {name} is restored in part"
+    if not restore.plan.actions:
+        return f"✓ nothing to restore: {name} has every recorded version"
+    if result.dry_run:
+        return f"✓ can be restored: {_work(restore)}"
+    versions = result.check.versions if result.check else 0
+    numbers = "its number" if versions == 1 else "their numbers"
+    return f"✓ restored: {name} has {count(versions, 'recorded version')} under {numbers}"
+
+
+def scope_text(restore: Restore) -> str:
+    """Which registry becomes like which snapshot, and how much that is."""
+    plan = restore.plan
+    by = f" of Pulsar {restore.release}" if restore.release else ""
+    taken = f", taken {restore.taken}" if restore.taken else ""
+    return (
+        f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken} · "
+        f"{count(plan.namespaces, 'namespace')} · {count(plan.topics, 'topic')}, "
+        f"{plan.unchanged:,} complete"
+    )
+
+
+def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
+    """The obstacles, or else each topic that is not complete, and what differs in the end."""
+    restore = result.restore
+    if restore.obstacles:
+        yield from map(_obstacle, restore.obstacles)
+        return
+    differences = result.check.differences if result.check else {}
+    for one in restore.topics:
+        if one.topic in differences:
+            title = f"not as recorded: {differences[one.topic]}"
+            yield RestoreEntry(sign="✗", subject=str(one.topic), title=title)
+        elif not one.is_there:
+            yield RestoreEntry(sign="+", subject=str(one.topic), title=_topic(one))
+
+
+def other_lines(result: RestoreResult) -> list[str]:
+    """What else is written, and what to do next."""
+    restore = result.restore
+    if restore.obstacles:
+        return ["nothing was written"]
+    actions = restore.plan.actions
+    made = sum(isinstance(each, CreateNamespace) for each in actions)
+    held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
+    kept = sum(isinstance(each, SetPolicy) and not each.loosens for each in actions)
+    lines = [f"creates {count(made, 'namespace')}"] if made else []
+    lines += [f"sets {count(kept, 'policy', 'policies')} as recorded"] if kept else []
+    if held:
+        lines.append(
+            f"{count(held, 'policy has', 'policies have')} another value meanwhile, so that no "
+            "strategy refuses a version and no producer registers one"
+        )
+    return lines
+
+
+def _obstacle(one: Obstacle) -> RestoreEntry:
+    lines = (
+        [f"messages with {versions_text(one.versions)} would not decode"] if one.versions else []
+    )
+    lines += [f"→ {one.hint}"] if one.hint else []
+    return RestoreEntry(sign="✗", subject=str(one.subject), title=one.reason, lines=tuple(lines))
+
+
+def _topic(one: TopicRestore) -> str:
+    if not one.deletions:
+        return versions_text(one.versions)
+    number = count(len(one.deletions), "deletion")
+    deleted = f"{number} in place of {versions_text(one.deletions)}"
+    return f"{versions_text(one.versions)} after {deleted}" if one.versions else deleted
+
+
+def _work(restore: Restore) -> str:
+    topics = [one for one in restore.topics if not one.is_there]
+    versions = sum(len(one.versions) for one in topics)
+    return f"{count(versions, 'version')} of {count(len(topics), 'topic')}"
+
+
+def versions_text(versions: Sequence[int]) -> str:
+    """`v3`, or `v0 to v4` of numbers that follow each other; empty for none."""
+    if not versions:
+        return ""
+    first, last = versions[0], versions[-1]
+    if first == last:
+        return f"v{first}"
+    if last - first == len(versions) - 1:
+        return f"v{first} to v{last}"
+    return ", ".join(f"v{each}" for each in versions)

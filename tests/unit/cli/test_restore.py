@@ -1,0 +1,142 @@
+"""`restore` on the command line: what it writes, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import PolicyChange
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from tests.support.command_line import CommandLine
+from tests.support.states import CREATED, INT64, ORDERS, avro, field
+
+_SETTINGS = """apiVersion: pulsar-gitops/v1
+kind: Config
+defaultRegistry: local
+registries:
+  local: {kind: embedded, path: local.db}
+  other: {kind: embedded, path: other.db}
+  dead: {kind: pulsar, url: "http://127.0.0.1:1"}
+"""
+_MANIFEST = "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+_PAYMENTS = NamespaceName("shop", "payments")
+
+
+@pytest.fixture
+def lost(tmp_path: Path, command: CommandLine) -> Path:
+    """A repository whose registry was recorded and is gone; two versions are incompatible."""
+    (tmp_path / "gitops.yaml").write_text(_SETTINGS)
+    for topic in (CREATED, TopicName(_PAYMENTS, "paid")):
+        path = tmp_path / "namespaces" / str(topic.namespace) / f"{topic.local_name}.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(_MANIFEST)
+    registry = EmbeddedRegistry("local", tmp_path / "local.db")
+    for namespace in (ORDERS, _PAYMENTS):
+        registry.create_namespace(namespace)
+    registry.delete_schema(CREATED)
+    _allow_all(registry)
+    for schema in (avro(field("id")), avro(field("number"))):
+        registry.register_schema(CREATED, schema)
+    registry.register_schema(TopicName(_PAYMENTS, "paid"), INT64)
+    full = PolicyChange(key="schemaCompatibilityStrategy", before=None, after=Strategy.FULL)
+    registry.set_policies(ORDERS, [full])
+    registry.close()
+    assert command("snapshot", "--repo", tmp_path).code == 0
+    (tmp_path / "local.db").unlink()
+    return tmp_path
+
+
+def _allow_all(registry: EmbeddedRegistry) -> None:
+    strategy = Strategy.ALWAYS_COMPATIBLE
+    change = PolicyChange(key="schemaCompatibilityStrategy", before=None, after=strategy)
+    registry.set_policies(ORDERS, [change])
+
+
+def test_a_lost_registry_is_restored_and_then_there_is_nothing_to_do(
+    lost: Path, command: CommandLine
+) -> None:
+    done = command("restore", "--repo", lost)
+
+    assert (done.code, done.err) == (0, "")
+    first, scope, *_ = done.out.splitlines()
+    assert first == "✓ restored: local has 3 recorded versions under their numbers"
+    assert scope.startswith("local · local.db · snapshot of local · 2 namespaces · 2 topics")
+    assert "v1 to v2 after 1 deletion in place of v0" in done.out
+    again = command("restore", "--repo", lost)
+    assert again.code == 0
+    assert again.out.startswith("✓ nothing to restore: local has every recorded version\n")
+
+
+def test_the_journal_has_what_was_done(lost: Path, command: CommandLine) -> None:
+    assert command("restore", "--repo", lost).code == 0
+
+    journal = lost / ".gitops/local.restore.journal"
+    shown = command("apply", "--status", "--journal", journal, "--repo", lost)
+    assert shown.code == 0
+    assert "2 namespaces created" in shown.out
+    assert "3 versions registered" in shown.out
+
+
+def test_a_dry_run_writes_nothing(lost: Path, command: CommandLine) -> None:
+    done = command("restore", "--dry-run", "--repo", lost)
+
+    assert done.code == 0
+    assert done.out.startswith("✓ can be restored: 3 versions of 2 topics\n")
+    assert not (lost / "local.db").exists()
+    assert not (lost / ".gitops").exists()
+
+
+def test_one_namespace_is_restored_into_another_registry(lost: Path, command: CommandLine) -> None:
+    done = command("restore", "--into", "other", _PAYMENTS, "--repo", lost)
+
+    assert done.code == 0
+    assert done.out.startswith("✓ restored: other has 1 recorded version under its number\n")
+    assert not (lost / "local.db").exists()
+    assert (lost / "other.db").exists()
+
+
+def test_an_obstacle_is_1_and_nothing_is_written(lost: Path, command: CommandLine) -> None:
+    file = lost / f"snapshots/local/{ORDERS}/created.json"
+    document = json.loads(file.read_text())
+    document["versions"][1]["schema"] = document["versions"][0]["schema"]
+    file.write_text(json.dumps(document))
+
+    done = command("restore", "--repo", lost)
+
+    assert done.code == 1
+    assert done.out.startswith("✗ refused: local cannot have what was recorded")
+    assert "v2 equals v1: the broker would answer v1 and store nothing" in done.out
+    assert "messages with v2 would not decode" in done.out
+    assert not (lost / "local.db").exists()
+    shown = json.loads(command("restore", "--repo", lost, "--format", "json").out)
+    assert [one["versions"] for one in shown["obstacles"]] == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--into", "dead"], 4, "127.0.0.1:1"),
+        (["--registry", "other"], 2, "snapshot"),
+        (["--into", "nowhere"], 2, "nowhere"),
+        (["shop/nothing"], 2, "the snapshot has no namespace shop/nothing"),
+        (["shop"], 2, "'shop' is not a namespace"),
+    ],
+)
+def test_what_cannot_be_restored(
+    words: list[str], code: int, said: str, lost: Path, command: CommandLine
+) -> None:
+    done = command("restore", *words, "--repo", lost)
+
+    assert done.code == code
+    assert said in done.err
+
+
+def test_markdown_has_a_row_for_each_topic(lost: Path, command: CommandLine) -> None:
+    done = command("restore", "--dry-run", "--format", "markdown", "--repo", lost)
+
+    assert done.out.startswith("### ✓ can be restored: 3 versions of 2 topics\n")
+    assert "| `shop/payments/paid` | v0 |" in done.out

@@ -1,0 +1,322 @@
+"""Whether a recorded history can get its numbers back, and in which steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from gitops.model.names import TopicName
+from gitops.model.plan import (
+    CreateNamespace,
+    DeleteSchema,
+    Hold,
+    RegisterSchema,
+    SetPolicy,
+)
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.restore import Restore, TopicRestore
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.planning.restore import RestoreInput, check_restore, prove_restore
+from tests.support.states import CREATED, INT64, ORDERS, STRING, avro, field, state, topic_state
+
+ONE: Final = avro(field("id"))
+TWO: Final = avro(field("number"))
+DOCUMENTED: Final = avro(field("id"), doc="an order")
+"""For a broker the same as ONE."""
+OTHER: Final = TopicName(ORDERS, "other")
+
+
+def prove(
+    recorded: RegistryState,
+    live: RegistryState | None = None,
+    *,
+    unreadable: Mapping[TopicName, str] | None = None,
+) -> Restore:
+    live = live or empty_like(recorded)
+    unread = unreadable or {}
+    return prove_restore(
+        RestoreInput(
+            source="production",
+            recorded=recorded,
+            live=replace(live, topics={k: v for k, v in live.topics.items() if k not in unread}),
+            registry="local",
+            address="local.db",
+            broker=BrokerSettings(),
+            unreadable=unread,
+        )
+    )
+
+
+def empty_like(recorded: RegistryState) -> RegistryState:
+    """A registry that has nothing of it."""
+    return RegistryState(
+        namespaces={n: NamespaceState(namespace=n, exists=False) for n in recorded.namespaces},
+        topics={topic: TopicState(topic=topic) for topic in recorded.topics},
+    )
+
+
+def only(found: Restore) -> TopicRestore:
+    (topic,) = found.topics
+    return topic
+
+
+def reason(found: Restore) -> str:
+    (obstacle,) = found.obstacles
+    return obstacle.reason
+
+
+# ------------------------------------------------------------------ one history
+
+
+def test_all_versions_are_registered_in_their_order() -> None:
+    found = prove(state(topic_state(CREATED, ONE, TWO)))
+
+    assert (only(found).deletions, only(found).versions) == ((), (0, 1))
+    registered = [one for one in found.plan.actions if isinstance(one, RegisterSchema)]
+    assert [(one.info, one.version, one.latest_version) for one in registered] == [
+        (ONE, 0, None),
+        (TWO, 1, 0),
+    ]
+
+
+def test_numbers_before_the_first_version_become_deletions() -> None:
+    found = prove(state(topic_state(CREATED, ONE, after=3)))
+
+    assert (only(found).deletions, only(found).versions) == ((0, 1, 2), (3,))
+    kinds = [one for one in found.plan.actions if not isinstance(one, CreateNamespace)]
+    assert [type(one) for one in kinds] == [DeleteSchema] * 3 + [RegisterSchema]
+
+
+def test_a_history_that_ends_in_a_deletion_becomes_deletions() -> None:
+    gone = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+
+    found = prove(state(gone))
+
+    assert (only(found).deletions, only(found).versions) == ((0, 1), ())
+
+
+def test_what_is_there_is_not_made_again() -> None:
+    recorded = state(topic_state(CREATED, ONE, TWO))
+
+    assert only(prove(recorded, state(topic_state(CREATED, ONE)))).versions == (1,)
+    assert only(prove(recorded, recorded)).is_there
+    assert prove(recorded, recorded).plan.actions == ()
+
+
+def test_deletions_that_are_there_are_not_made_again() -> None:
+    recorded = state(topic_state(CREATED, ONE, after=3))
+    partly = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+
+    assert only(prove(recorded, state(partly))).deletions == (2,)
+
+
+def test_later_versions_of_the_registry_are_left_alone() -> None:
+    recorded = state(topic_state(CREATED, ONE))
+
+    assert only(prove(recorded, state(topic_state(CREATED, ONE, TWO)))).is_there
+
+
+# ------------------------------------------------------------------ obstacles
+
+
+def test_an_equal_schema_would_shift_the_numbers() -> None:
+    found = prove(state(topic_state(CREATED, ONE, DOCUMENTED, TWO)))
+
+    assert reason(found) == "v1 equals v0: the broker would answer v0 and store nothing"
+    assert found.obstacles[0].versions == (1, 2)
+    assert found.plan.actions == ()
+
+
+def test_an_invalid_schema_would_be_refused() -> None:
+    broken = replace(ONE, schema="{")
+
+    found = prove(state(topic_state(CREATED, ONE, broken)))
+
+    assert reason(found).startswith("the broker would refuse v1: ")
+    assert found.obstacles[0].versions == (1,)
+
+
+def test_another_schema_in_the_registry_is_an_obstacle() -> None:
+    found = prove(state(topic_state(CREATED, ONE, INT64)), state(topic_state(CREATED, TWO)))
+
+    assert reason(found) == "v0 of the registry is another schema"
+    assert found.obstacles[0].versions == (0, 1)
+    assert found.obstacles[0].hint.endswith("schemas delete --force shop/orders/created")
+
+
+def test_other_properties_are_another_schema() -> None:
+    owned = replace(ONE, properties={"owner": "x"})
+
+    found = prove(state(topic_state(CREATED, owned)), state(topic_state(CREATED, ONE)))
+
+    assert reason(found) == "v0 of the registry is another schema"
+
+
+def test_numbers_that_are_used_up_are_an_obstacle() -> None:
+    used = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+
+    found = prove(state(topic_state(CREATED, ONE, TWO, INT64)), state(used))
+
+    assert reason(found) == "the registry's next version is v2, and v0 is to be made"
+    assert found.obstacles[0].versions == (0, 1)
+
+
+def test_a_schema_where_none_was_left_is_an_obstacle() -> None:
+    gone = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+
+    assert reason(prove(state(gone), state(topic_state(CREATED, ONE)))) == "the registry has v0"
+
+
+def test_a_missing_version_between_two_is_an_obstacle() -> None:
+    entries = (SchemaEntry(version=0, info=ONE), SchemaEntry(version=2, info=TWO))
+    holed = TopicState(topic=CREATED, history=SchemaHistory(entries=entries, next_version=3))
+
+    found = prove(state(holed))
+
+    assert reason(found) == "the snapshot has no v1 and a v2 after it"
+    assert found.obstacles[0].versions == (2,)
+
+
+def test_numbers_after_the_last_version_are_an_obstacle() -> None:
+    entries = (SchemaEntry(version=0, info=ONE),)
+    cut = TopicState(topic=CREATED, history=SchemaHistory(entries=entries, next_version=3))
+
+    assert reason(prove(state(cut))) == "the snapshot has v0 and nothing up to v3"
+
+
+def test_a_topic_on_which_the_registry_fails_is_an_obstacle() -> None:
+    recorded = state(topic_state(CREATED, ONE))
+
+    found = prove(recorded, unreadable={CREATED: "No such ledger exists"})
+
+    assert reason(found) == "the registry fails on its schemas: No such ledger exists"
+    assert found.obstacles[0].versions == (0,)
+
+
+def test_a_missing_tenant_is_an_obstacle() -> None:
+    recorded = state(topic_state(CREATED, ONE))
+    absent = NamespaceState(namespace=ORDERS, exists=False, tenant_exists=False)
+
+    found = prove(recorded, replace(empty_like(recorded), namespaces={ORDERS: absent}))
+
+    assert reason(found) == "there is no tenant shop"
+
+
+def test_policies_of_a_topic_that_does_not_exist_are_an_obstacle() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
+    recorded = state(topic_state(CREATED, ONE, policies=own))
+    live = replace(empty_like(recorded), topics={CREATED: TopicState(topic=CREATED, exists=False)})
+
+    assert reason(prove(recorded, live)).startswith("the topic has policies of its own")
+
+
+def test_one_obstacle_holds_back_all_topics() -> None:
+    found = prove(state(topic_state(CREATED, ONE, DOCUMENTED), topic_state(OTHER, ONE)))
+
+    assert len(found.topics) == 2
+    assert found.plan.actions == ()
+
+
+# ------------------------------------------------------------------ policies
+
+
+def policies_of(found: Restore) -> list[tuple[object, object, Hold | None]]:
+    return [
+        (one.change.key, one.change.after, one.hold)
+        for one in found.plan.actions
+        if isinstance(one, SetPolicy)
+    ]
+
+
+STRATEGY: Final = "schemaCompatibilityStrategy"
+AUTO_UPDATE: Final = "isAllowAutoUpdateSchema"
+
+
+def test_a_namespace_is_held_loose_for_further_versions_and_set_back() -> None:
+    full = NamespacePolicies(
+        schema_compatibility_strategy=Strategy.FULL, is_allow_auto_update_schema=True
+    )
+    recorded = state(topic_state(CREATED, ONE, TWO), namespaces={ORDERS: full})
+
+    assert policies_of(prove(recorded)) == [
+        (STRATEGY, Strategy.ALWAYS_COMPATIBLE, Hold.BEGIN),
+        (AUTO_UPDATE, False, Hold.BEGIN),
+        (STRATEGY, Strategy.FULL, Hold.END),
+        (AUTO_UPDATE, True, Hold.END),
+    ]
+
+
+def test_first_versions_need_no_loose_strategy() -> None:
+    full = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL)
+
+    found = prove(state(topic_state(CREATED, ONE), namespaces={ORDERS: full}))
+
+    assert policies_of(found) == [(STRATEGY, Strategy.FULL, None)]
+
+
+def test_a_namespace_in_which_nothing_is_missing_is_not_held() -> None:
+    full = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL)
+    recorded = state(topic_state(CREATED, ONE, TWO), namespaces={ORDERS: full})
+    live = state(topic_state(CREATED, ONE, TWO))
+
+    assert policies_of(prove(recorded, live)) == [(STRATEGY, Strategy.FULL, None)]
+
+
+def test_what_a_killed_restore_left_is_set_back() -> None:
+    full = NamespacePolicies(
+        schema_compatibility_strategy=Strategy.FULL, is_allow_auto_update_schema=True
+    )
+    left = NamespacePolicies(
+        schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE, is_allow_auto_update_schema=False
+    )
+    recorded = state(topic_state(CREATED, ONE, TWO), namespaces={ORDERS: full})
+    live = state(topic_state(CREATED, ONE), namespaces={ORDERS: left})
+
+    assert policies_of(prove(recorded, live)) == [
+        (STRATEGY, Strategy.FULL, Hold.END),
+        (AUTO_UPDATE, True, Hold.END),
+    ]
+
+
+def test_a_topic_with_a_strategy_of_its_own_is_held_loose_too() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
+    recorded = state(topic_state(CREATED, ONE, TWO, policies=own))
+    live = state(topic_state(CREATED, ONE, policies=own))
+
+    found = [one for one in prove(recorded, live).plan.actions if isinstance(one, SetPolicy)]
+
+    assert [(one.change.after, one.hold) for one in found if one.subject == CREATED] == [
+        (Strategy.ALWAYS_COMPATIBLE, Hold.BEGIN),
+        (Strategy.FULL, Hold.END),
+    ]
+
+
+# ------------------------------------------------------------------ the check after it
+
+
+@pytest.mark.parametrize(
+    ("live", "difference"),
+    [
+        (topic_state(CREATED, ONE, STRING), ""),
+        (topic_state(CREATED, ONE), "there is no v1"),
+        (topic_state(CREATED, ONE, INT64), "v1 is another schema"),
+    ],
+)
+def test_a_difference_after_a_restore_is_found(live: TopicState, difference: str) -> None:
+    found = check_restore(state(topic_state(CREATED, ONE, STRING)), state(live))
+
+    assert found.differences == ({CREATED: difference} if difference else {})
+    assert found.versions == (0 if difference else 2)
+
+
+def test_a_next_version_that_is_too_low_is_found() -> None:
+    gone = TopicState(topic=CREATED, history=SchemaHistory(next_version=2))
+
+    found = check_restore(state(gone), state(TopicState(topic=CREATED)))
+
+    assert found.differences == {CREATED: "the next version is v0, not v2"}
