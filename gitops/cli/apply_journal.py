@@ -54,6 +54,9 @@ def plan_to_resume(path: Path) -> dict[str, Any]:
             where=str(path),
             hint="see `pulsar-gitops plan`",
         )
+    if runs[-1].command != "apply":
+        hint = f"run the same {runs[-1].command} again: it looks at the registry and goes on"
+        raise UsageError(f"the journal ends with a {runs[-1].command}", where=str(path), hint=hint)
     plan = _plan_of(runs)
     if plan is None:
         hint = "name the file: pulsar-gitops apply --resume PLANFILE"

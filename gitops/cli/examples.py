@@ -93,7 +93,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "snapshot": ("pulsar-gitops snapshot --registry production",),
     "restore": (
         "pulsar-gitops restore --registry production --dry-run",
-        "pulsar-gitops restore --registry production --into rehearsal",
+        "pulsar-gitops restore --registry production \\\n    --into rehearsal",
         "pulsar-gitops restore --registry production shop/orders",
     ),
     "audit": (

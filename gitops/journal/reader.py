@@ -115,4 +115,5 @@ def _begun(entry: _Entry) -> JournalRun:
         actions=entry["actions"],
         done_before=entry["doneBefore"],
         plan=entry.get("document"),
+        command=entry.get("command", "apply"),
     )

@@ -46,7 +46,8 @@ class JournalRun:
     """One apply: its plan, how many of the plan's actions were done before it, and each attempt.
 
     Times are in UTC, as RFC 3339. `ended` and `outcome` are empty where the process came to no end
-    of its own. `plan` is the whole document where no plan file has it.
+    of its own. `plan` is the whole document where no plan file has it. `command` is `apply`,
+    or `restore`, whose plan is made anew each time.
     """
 
     run: str
@@ -60,6 +61,7 @@ class JournalRun:
     ended: str = ""
     outcome: str = ""
     plan: Mapping[str, Any] | None = None
+    command: str = "apply"
 
     @property
     def is_whole(self) -> bool:

@@ -256,7 +256,7 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
     for topic, recorded in sorted(given.recorded.topics.items()):
         live = given.live.topics.get(topic)
         if live and not live.exists and recorded.policies != TopicPolicies():
-            reason = "the topic has policies of its own in the snapshot, and does not exist"
+            reason = "the snapshot has policies for the topic, and the topic does not exist"
             hint = f"create it: pulsar-admin topics create {topic}"
             yield Obstacle(subject=topic, reason=reason, hint=hint)
 

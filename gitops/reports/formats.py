@@ -73,7 +73,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.MatchResult: f"{_JSON}:match",
         operation_results.AuditResult: f"{_JSON}:audit",
         operation_results.DriftResult: f"{_JSON}:drift",
-        operation_results.RestoreResult: f"{_JSON}:restore",
+        operation_results.RestoreResult: "gitops.reports.json.restore:restore_json",
     },
     "markdown": {
         results.ReviewResult: "gitops.reports.markdown.report:review_markdown",

@@ -73,14 +73,15 @@ def other_lines(result: RestoreResult) -> list[str]:
         return ["nothing was written"]
     actions = restore.plan.actions
     made = sum(isinstance(each, CreateNamespace) for each in actions)
-    held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
     kept = sum(isinstance(each, SetPolicy) and not each.loosens for each in actions)
-    lines = [f"creates {count(made, 'namespace')}"] if made else []
-    lines += [f"sets {count(kept, 'policy', 'policies')} as recorded"] if kept else []
+    held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
+    others = [count(made, "namespace")] if made else []
+    others += [count(kept, "policy", "policies")] if kept else []
+    lines = [f"also as recorded: {', '.join(others)}"] if others else []
     if held:
         lines.append(
-            f"{count(held, 'policy has', 'policies have')} another value meanwhile, so that no "
-            "strategy refuses a version and no producer registers one"
+            "while versions are registered, every strategy accepts them and no producer can "
+            f"register one: {count(held, 'policy', 'policies')} set back at the end"
         )
     return lines
 

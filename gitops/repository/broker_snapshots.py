@@ -36,14 +36,9 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
 
     A registry whose settings are its own defaults has no such file either.
     """
-    path = broker_path(registry)
-    if path not in tree.paths():
+    document = _document(tree, registry)
+    if document is None:
         return BrokerSettings(limits=(_NOT_RECORDED,), default_retention=None)
-    data = read_snapshot(tree, path)
-    try:
-        document = BrokerSnapshot.model_validate_json(data)
-    except ValidationError:
-        raise broken_snapshot(path, data) from None
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
     others = document.other_releases
@@ -57,7 +52,27 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     return replace(known, types_without_checker=unchecked)
 
 
-def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
+def recorded_time(tree: FileTree, registry: str) -> str:
+    """When the snapshot was taken, in UTC as RFC 3339; empty where that is not known.
+
+    Raises UsageError for a broken file.
+    """
+    document = _document(tree, registry)
+    return (document.recorded or "") if document else ""
+
+
+def _document(tree: FileTree, registry: str) -> BrokerSnapshot | None:
+    path = broker_path(registry)
+    if path not in tree.paths():
+        return None
+    data = read_snapshot(tree, path)
+    try:
+        return BrokerSnapshot.model_validate_json(data)
+    except ValidationError:
+        raise broken_snapshot(path, data) from None
+
+
+def render_settings(registry: str, broker: BrokerSettings, recorded: str = "") -> dict[str, bytes]:
     """Path → content of what the registry told; no file where it told nothing."""
     told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
     if not told:
@@ -67,7 +82,8 @@ def render_settings(registry: str, broker: BrokerSettings) -> dict[str, bytes]:
         "otherReleases": list(broker.other_releases),
     }
     more = {key: names for key, names in lists.items() if names}
-    document = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot", **told, **more}
+    head = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot"}
+    document = {**head, **({"recorded": recorded} if recorded else {}), **told, **more}
     return {broker_path(registry): f"{json.dumps(document, indent=2)}\n".encode()}
 
 

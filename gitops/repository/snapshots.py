@@ -40,7 +40,10 @@ BROKER_FILE: Final = "broker.json"
 MOVE_AWAY: Final = "move it out of snapshots/, or remove it"
 
 _HEAD: Final = f'{{\n  "apiVersion": "{API_VERSION}",\n  "kind": "'.encode()
+_NEWER: Final = re.compile(rb'^\s*\{\s*"apiVersion": "(pulsar-gitops/v(?!1")\d{1,9})"')
+"""How a snapshot begins that another release wrote, whose format this one does not know."""
 _KINDS: Final = re.compile(rb'"(?:Topic|Namespace|Broker)Snapshot"')
+_RELEASE: Final = f"this release reads {API_VERSION}: use the release that wrote it"
 _PLACE: Final = "write snapshots/<registry>/<tenant>/<namespace>/<topic>.json"
 
 
@@ -128,6 +131,10 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
 
 
 def _failures(path: str, data: bytes, model: type[Document]) -> list[Finding]:
+    if version := _newer_version(data):
+        return [
+            _finding(Location(file=path), f"the snapshot is of the version {version}", _RELEASE)
+        ]
     if not looks_like_snapshot(data):
         return [_finding(Location(file=path), "this does not look like a snapshot", MOVE_AWAY)]
     try:
@@ -146,6 +153,12 @@ def _failures(path: str, data: bytes, model: type[Document]) -> list[Finding]:
         _finding(places.at_pointer(pointer(each.path), at_key=each.at_key), each.message)
         for each in _problems(data, value, model)
     ]
+
+
+def _newer_version(data: bytes) -> str:
+    """The version of a snapshot that a newer release wrote; empty for every other file."""
+    found = _NEWER.search(data)
+    return found[1].decode() if found else ""
 
 
 def _problems(data: bytes, value: object, model: type[Document]) -> list[DocumentProblem]:
@@ -254,7 +267,10 @@ def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
 
 
 def require_snapshot(path: str, data: bytes) -> None:
-    """Raise UsageError for a file that somebody else has written."""
+    """Raise UsageError for a file that somebody else has written, or a newer release."""
+    if version := _newer_version(data):
+        what = f"the snapshot is of the version {version}, and would be overwritten"
+        raise UsageError(what, where=path, hint=_RELEASE)
     if not looks_like_snapshot(data):
         raise UsageError(
             "this does not look like a snapshot, and would be overwritten or removed",

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
+from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository import snapshots
-from gitops.repository.broker_snapshots import render_settings, settings_files
+from gitops.repository.broker_snapshots import recorded_time, render_settings, settings_files
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,23 +30,40 @@ class SnapshotFiles:
     old: tuple[str, ...]
 
 
-def make_snapshot(
+def make_snapshot(  # noqa: PLR0913 - the last two by name
     registry: Registry,
     root: Path,
     tree: FileTree,
     repository: Repository,
     progress: Progress = no_progress,
+    *,
+    now: Callable[[], datetime.datetime] = _now,
 ) -> SnapshotFiles:
-    """All versions of the topics of the files at `root`, and the settings of the brokers."""
+    """All versions of the topics of the files at `root`, and the settings of the brokers.
+
+    What was recorded before stays to the byte, its time too, where nothing has changed.
+    """
     name = registry.name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
+    old = (*snapshots.snapshot_files(tree, name), *settings_files(tree, name))
     state = observe_managed(repository, registry, recorded | known, progress)
-    return SnapshotFiles(
-        folder=snapshots.folder_of(name),
-        files={**snapshots.render(name, state), **render_settings(name, registry.broker)},
-        old=(*snapshots.snapshot_files(tree, name), *settings_files(tree, name)),
-    )
+    content = snapshots.render(name, state)
+    files = {**content, **render_settings(name, registry.broker, _time_before(tree, name))}
+    if not _is_recorded(tree, old, files):
+        moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        files = {**content, **render_settings(name, registry.broker, moment)}
+    return SnapshotFiles(folder=snapshots.folder_of(name), files=files, old=old)
+
+
+def _time_before(tree: FileTree, name: str) -> str:
+    with suppress(UsageError):  # a broken file, which is written anew
+        return recorded_time(tree, name)
+    return ""
+
+
+def _is_recorded(tree: FileTree, old: Sequence[str], files: Mapping[str, bytes]) -> bool:
+    return {path: tree.read(path) for path in old} == files
 
 
 def observe_managed(

@@ -16,7 +16,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, PolicyChange, managed_items
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.file_trees import GivenFiles
@@ -30,9 +30,13 @@ pytestmark = pytest.mark.slow
 _SEEDS: Final = 40
 _SPACES: Final = (NamespaceName("a", "b"), NamespaceName("a", "c"), NamespaceName("d", "e"))
 _TOPICS: Final = tuple(
-    TopicName(space, f"t{number}", domain)
+    topic
     for space in _SPACES
-    for number, domain in enumerate(("persistent", "persistent", "non-persistent"))
+    for topic in (
+        TopicName(space, "t0"),
+        TopicName(space, "t1"),
+        TopicName(space, "t2", "non-persistent"),
+    )
 )
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 _AUTO_UPDATE: Final = "isAllowAutoUpdateSchema"
@@ -64,7 +68,7 @@ def _schema(random: Random) -> SchemaInfo:
 def _change(registry: EmbeddedRegistry, random: Random) -> None:
     """One thing that people or clients do to a registry."""
     topic = random.choice(_TOPICS)
-    subject = random.choice([topic, topic.namespace])
+    subject = topic if random.random() < 0.5 else topic.namespace
     match random.randrange(10):
         case 0:
             registry.delete_schema(topic)
@@ -179,7 +183,9 @@ def _open_ones(registry: EmbeddedRegistry) -> set[object]:
     topics = frozenset(topic for topic in _TOPICS if topic.namespace in spaces)
     state = registry.observe(Scope(namespaces=frozenset(spaces), topics=topics))
     found: set[object] = set()
-    for name, each in (*state.namespaces.items(), *state.topics.items()):
+    states: list[NamespaceState | TopicState] = [*state.namespaces.values(), *state.topics.values()]
+    for each in states:
+        name = str(each.topic if isinstance(each, TopicState) else each.namespace)
         items = managed_items(each.policies)
         found |= {(name, key) for key, value in items if value is Strategy.ALWAYS_COMPATIBLE}
         found |= {(name, key) for key, value in items if key == _AUTO_UPDATE and value is False}

@@ -65,6 +65,7 @@ def restore(
     from gitops.cli.answer import Display, print_result
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
+    from gitops.repository.broker_snapshots import recorded_time
     from gitops.usecases import restore as usecase
 
     wanted = [NamespaceName.parse(text) for text in namespaces or ()]
@@ -78,7 +79,8 @@ def restore(
     ):
         recorded = usecase.read_snapshot(snapshot, wanted, progress)
         found = usecase.restore(snapshot.name, recorded, live, progress)
-        found = replace(found, release=_release(snapshot.broker))
+        taken = recorded_time(opened.tree, snapshot.name)
+        found = replace(found, release=_release(snapshot.broker), taken=taken)
         result = RestoreResult(restore=found, dry_run=dry_run)
         if found.plan.actions and not dry_run:
             path = journal or opened.root / ".gitops" / f"{live.name}.restore.journal"
@@ -110,7 +112,8 @@ def _carry_out(
 
     journal = JournalFile(path)
     digest = to_document(found.plan)["digest"]
-    journal.begin(Execution(plan=found.plan, digest=digest).journal_start())
+    start = Execution(plan=found.plan, digest=digest).journal_start()
+    journal.begin({**start, "command": "restore"})
     results: list[Result] = []
     try:
         with interruption() as asked:

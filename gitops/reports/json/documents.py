@@ -86,25 +86,20 @@ def applied_document(
     `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
     earlier run had carried out.
     """
+    tried = {id(one.action) for one in results}
+    left = [action for action in plan.actions if id(action) not in tried]
     return {
         "apiVersion": API_VERSION,
         "kind": "Applied",
         "registry": {"name": plan.registry, "address": plan.address},
         "plan": digest,
         "doneBefore": done_before,
-        "results": result_documents(plan, results),
+        "results": [
+            *(_result(one) for one in results),
+            *(_result(Result(action=action), outcome="notAttempted") for action in left),
+        ],
         "findings": [finding_document(finding) for finding in plan.findings],
     }
-
-
-def result_documents(plan: Plan, results: Sequence[Result]) -> list[dict[str, Any]]:
-    """The same alone."""
-    tried = {id(one.action) for one in results}
-    left = [action for action in plan.actions if id(action) not in tried]
-    return [
-        *(_result(one) for one in results),
-        *(_result(Result(action=action), outcome="notAttempted") for action in left),
-    ]
 
 
 def _result(result: Result, outcome: str = "") -> dict[str, Any]:

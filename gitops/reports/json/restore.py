@@ -7,10 +7,15 @@ from typing import Any
 from gitops.model.restore import Obstacle, Restore, TopicRestore
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import API_VERSION
-from gitops.reports.json.documents import error_document, result_documents
+from gitops.reports.json.documents import error_document, to_text
 from gitops.reports.operation_results import RestoreResult
 
 Document = dict[str, Any]
+
+
+def restore_json(result: RestoreResult) -> str:
+    """`Restore`."""
+    return to_text(restore_document(result))
 
 
 def restore_document(result: RestoreResult) -> Document:
@@ -24,7 +29,11 @@ def restore_document(result: RestoreResult) -> Document:
         "dryRun": result.dry_run,
         "topics": [_topic(one) for one in restore.topics],
         "obstacles": [_obstacle(one) for one in restore.obstacles],
-        "results": result_documents(restore.plan, result.results),
+        "actions": {
+            "planned": len(restore.plan.actions),
+            "done": sum(one.error is None and not one.closes for one in result.results),
+            "setBack": sum(one.closes for one in result.results),
+        },
         "error": error_document(result.error) if result.error else None,
         "check": None
         if check is None

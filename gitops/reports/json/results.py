@@ -25,7 +25,6 @@ from gitops.reports.json.documents import (
 from gitops.reports.json.drift import drift_document
 from gitops.reports.json.publication import forecast_document, publication_document
 from gitops.reports.json.replay import replay_document
-from gitops.reports.json.restore import restore_document
 
 
 def findings(result: results.FindingsResult) -> str:
@@ -147,8 +146,3 @@ def audit(result: operation_results.AuditResult) -> str:
 def drift(result: operation_results.DriftResult) -> str:
     """`Drift`."""
     return to_text(drift_document(result))
-
-
-def restore(result: operation_results.RestoreResult) -> str:
-    """`Restore`."""
-    return to_text(restore_document(result))

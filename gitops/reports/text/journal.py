@@ -104,5 +104,9 @@ def _is_done(attempt: Attempt) -> bool:
 def _next(runs: Sequence[JournalRun]) -> Iterator[Text]:
     if runs and runs[-1].outcome != APPLIED:
         last = runs[-1]
+        if last.command != "apply":
+            text = f"next: the same {last.command} again looks at the registry and goes on"
+            yield Text(safe(text))
+            return
         file = "" if any(run.plan for run in runs if run.digest == last.digest) else " PLANFILE"
         yield Text(f"next: pulsar-gitops apply --resume{file} looks at the registry and goes on")

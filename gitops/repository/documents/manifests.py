@@ -381,11 +381,18 @@ class NamespaceSnapshot(Document):
 Release = Annotated[str, Field(pattern=r"^\d{1,9}\.\d{1,9}[\w.+-]{0,60}$")]
 
 
+Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+
+
 class BrokerSnapshot(Document):
-    """The release of a cluster's brokers and what their broker.conf says; absent: not known."""
+    """The release of a cluster's brokers and what their broker.conf says; absent: not known.
+
+    `recorded` is when a snapshot last found anything in the cluster that was not recorded, in UTC.
+    """
 
     api_version: ApiVersion
     kind: Literal["BrokerSnapshot"]
+    recorded: Moment | None = None
     release: Release | None = None
     schema_compatibility_strategy: Strategy | None = None
     is_allow_auto_update_schema_enabled: bool | None = None

@@ -212,7 +212,7 @@ def test_policies_of_a_topic_that_does_not_exist_are_an_obstacle() -> None:
     recorded = state(topic_state(CREATED, ONE, policies=own))
     live = replace(empty_like(recorded), topics={CREATED: TopicState(topic=CREATED, exists=False)})
 
-    assert reason(prove(recorded, live)).startswith("the topic has policies of its own")
+    assert reason(prove(recorded, live)).startswith("the snapshot has policies for the topic")
 
 
 def test_one_obstacle_holds_back_all_topics() -> None:
