@@ -133,10 +133,11 @@ class Journal(Protocol):
     Both raise OutsideError where nothing can be written down.
     """
 
-    def intend(self, action: Action, *, closes: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
         """The action is about to be carried out.
 
-        `closes`: the apply has stopped, and the action sets back what it had loosened.
+        `closes`: the apply has stopped, and the action sets back what it had loosened. `follows`:
+        it adds to the history that the action before has added to.
         """
         ...
 
@@ -151,7 +152,7 @@ class Journal(Protocol):
 class NoJournal:
     """A Journal of what nobody wants to know."""
 
-    def intend(self, action: Action, *, closes: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
         """Nothing."""
 
     def conclude(self, version: int | None, error: GitopsError | None) -> None:

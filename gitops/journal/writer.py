@@ -34,8 +34,10 @@ class JournalFile:
     """The Journal in a file, which several applies may have written one after the other.
 
     An outcome is on the disk no later than the next intent: who is killed between the two finds
-    the action's outcome unknown, and looks at the registry. Raises OutsideError where the file
-    cannot be written.
+    the action's outcome unknown, and looks at the registry. Of one history that gets several
+    entries in a row the first intent is on the disk before them, and where the machine itself
+    fails the others may be missing: a restore would take twice as long with each. Raises
+    OutsideError where the file cannot be written.
     """
 
     def __init__(self, path: Path, clock: Clock = _now) -> None:
@@ -50,10 +52,10 @@ class JournalFile:
             raise UsageError("the file is no journal", where=str(self.path), hint=hint)
         self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
 
-    def intend(self, action: Action, *, closes: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
         """The action is about to be carried out."""
         content = {"action": action_document(action), **({"closes": True} if closes else {})}
-        self._write("intent", content, sync=True)
+        self._write("intent", content, sync=not follows)
 
     def conclude(self, version: int | None, error: GitopsError | None) -> None:
         """What became of the action that was intended last."""

@@ -196,21 +196,23 @@ def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
     return frozenset(
         topic
         for path in snapshot_files(tree, registry)
-        if _is_of_topic(path)
+        if is_of_topic(path)
         for topic in _topics_named(path, _peek(tree, path))
     )
 
 
 def recorded_namespaces(tree: FileTree, registry: str) -> frozenset[NamespaceName]:
     """The namespaces that the snapshot of a registry has files of."""
-    start = len(f"{folder_of(registry)}/")
-    parts = (path[start:].split("/") for path in snapshot_files(tree, registry))
-    names = {(tenant, name.removesuffix(".json")) for tenant, name, *_ in parts}
-    found: set[NamespaceName] = set()
-    for each in names:
-        with suppress(InvalidNameError):
-            found.add(NamespaceName.parse("/".join(each)))
-    return frozenset(found)
+    found = {namespace_of(path) for path in snapshot_files(tree, registry)}
+    return frozenset(each for each in found if each is not None)
+
+
+def namespace_of(path: str) -> NamespaceName | None:
+    """The namespace that a file of a snapshot is about, by its path; None where that names none."""
+    _, _, tenant, name, *_ = path.split("/")
+    with suppress(InvalidNameError):
+        return NamespaceName.parse(f"{tenant}/{name.removesuffix('.json')}")
+    return None
 
 
 def read_topic_state(tree: FileTree, path: str) -> TopicState:
@@ -240,7 +242,7 @@ def latest_recorded_schemas(
     """The latest schema of each of these topics in every snapshot; broken files are passed over."""
     found: dict[TopicName, list[SchemaInfo]] = {}
     for path in tree.paths():
-        if not (path.startswith(SNAPSHOTS) and is_snapshot_path(path) and _is_of_topic(path)):
+        if not (path.startswith(SNAPSHOTS) and is_snapshot_path(path) and is_of_topic(path)):
             continue
         with suppress(UnreadableFileError, ValidationError):
             snapshot = TopicSnapshot.model_validate_json(tree.read(path))
@@ -261,7 +263,7 @@ def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
     for path in snapshot_files(tree, registry):
         data = read_snapshot(tree, path)
         require_snapshot(path, data)
-        if _is_of_topic(path):
+        if is_of_topic(path):
             topics.update(_topics_named(path, data))
     return frozenset(topics)
 
@@ -296,7 +298,8 @@ def render(registry: str, state: RegistryState) -> dict[str, bytes]:
     return files
 
 
-def _is_of_topic(path: str) -> bool:
+def is_of_topic(path: str) -> bool:
+    """Whether a file of a snapshot is about a topic; the others are about namespaces."""
     return path.count("/") == TOPIC_DEPTH - 1
 
 

@@ -158,7 +158,8 @@ class _Run:
     def _recorded(self, action: Action, write: Callable[[], Result]) -> Result:
         """The result of a write, whose intent is in the journal before it, and which is after."""
         try:
-            self.journal.intend(action)
+            follows = _is_one_history(self._neighbour(-1), action)
+            self.journal.intend(action, follows=follows)
         except GitopsError as error:
             return Result(action=action, error=error)
         result = write()

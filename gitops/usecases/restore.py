@@ -7,25 +7,39 @@ from collections.abc import Collection
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.restore import Restore, RestoreCheck
-from gitops.model.state import RegistryState, Scope
+from gitops.model.state import NamespaceState, RegistryState, Scope
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
-from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.repository import snapshots
 
 
 def read_snapshot(
-    recorded: Registry, namespaces: Collection[NamespaceName], progress: Progress = no_progress
+    tree: FileTree, registry: str, namespaces: Collection[NamespaceName] = ()
 ) -> RegistryState:
-    """All that was recorded of these namespaces, or of all; raises UsageError for others."""
-    known = recorded.list_namespaces()
+    """All that was recorded of a registry, or of these namespaces of it; each file is read once.
+
+    Raises UsageError for a broken file, and for a namespace that was not recorded.
+    """
+    known = sorted(snapshots.recorded_namespaces(tree, registry))
     if missing := sorted(set(namespaces) - set(known)):
         raise UsageError(
             f"the snapshot has no namespace {missing[0]}",
-            where=recorded.address,
+            where=snapshots.folder_of(registry),
             hint=f"it has {', '.join(map(str, known))}",
         )
-    wanted = tuple(namespaces) or known
-    topics = frozenset(topic for name in wanted for topic in recorded.list_topics(name))
-    return recorded.observe(Scope(namespaces=frozenset(wanted), topics=topics), progress)
+    wanted = namespaces or known
+    spaces = {name: NamespaceState(namespace=name) for name in wanted}
+    topics = {}
+    for path in snapshots.snapshot_files(tree, registry):
+        if snapshots.namespace_of(path) not in spaces:
+            continue
+        if snapshots.is_of_topic(path):
+            topic = snapshots.read_topic_state(tree, path)
+            topics[topic.topic] = topic
+        else:
+            namespace = snapshots.read_namespace_state(tree, path)
+            spaces[namespace.namespace] = namespace
+    return RegistryState(namespaces=spaces, topics=topics)
 
 
 def restore(

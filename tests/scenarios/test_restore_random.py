@@ -13,12 +13,11 @@ import pytest
 
 from gitops.model.errors import GitopsError, OutsideError, RegistryRefusedError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import BrokerSettings, PolicyChange, managed_items
+from gitops.model.policy import PolicyChange, managed_items
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.snapshots import render
 from gitops.usecases.apply import apply
@@ -105,7 +104,7 @@ def _recorded(registry: EmbeddedRegistry) -> dict[str, bytes]:
 
 
 def _read(files: dict[str, bytes]) -> RegistryState:
-    return read_snapshot(SnapshotRegistry("local", GivenFiles(files), BrokerSettings()), ())
+    return read_snapshot(GivenFiles(files), "local")
 
 
 class _Fragile(EmbeddedRegistry):

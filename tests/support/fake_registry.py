@@ -26,7 +26,7 @@ from gitops.ports import Progress, UnreadableTopicsError, no_progress
 class FakeRegistry:
     """Holds `state`, and what is written; answers `versions` one after the other.
 
-    It fails on the call number `fails_at`.
+    It fails on the call number `fails_at`, with `fails_once` and on no later one.
 
     `calls` are the writes, in order. The topics of `unlisted` namespaces may not be listed, and
     what is `unread` may not be read; the answer to that has `refusal` as its status. It fails on
@@ -39,6 +39,7 @@ class FakeRegistry:
         *,
         versions: Iterable[int] = (),
         fails_at: int = -1,
+        fails_once: bool = False,
         error: GitopsError | None = None,
         listed: Iterable[TopicName] = (),
         unlisted: Iterable[NamespaceName] = (),
@@ -50,6 +51,7 @@ class FakeRegistry:
         self._state = state or RegistryState()
         self._versions = iter(versions)
         self._fails_at = fails_at
+        self._fails_once = fails_once
         self._error = error or OutsideError("the wire is cut", where="nowhere", hint="mend it")
         self._listed = tuple(listed)
         self._unlisted = frozenset(unlisted)
@@ -157,6 +159,7 @@ class FakeRegistry:
 
     def _call(self, what: str, about: object) -> None:
         if len(self.calls) == self._fails_at:
+            self._fails_at = -1 if self._fails_once else self._fails_at
             raise self._error
         self.calls.append((what, about))
 

@@ -77,7 +77,7 @@ def restore(
         open_registry(opened, target, release=as_if_broker) as (live, _),
         progress_bar(no_color=no_color) as progress,
     ):
-        recorded = usecase.read_snapshot(snapshot, wanted, progress)
+        recorded = usecase.read_snapshot(opened.tree, snapshot.name, wanted)
         found = usecase.restore(snapshot.name, recorded, live, progress)
         taken = recorded_time(opened.tree, snapshot.name)
         found = replace(found, release=_release(snapshot.broker), taken=taken)
