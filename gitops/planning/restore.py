@@ -20,6 +20,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
+    CreateTopic,
     DeleteSchema,
     Hold,
     Plan,
@@ -255,7 +256,8 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
             yield Obstacle(subject=name, reason=reason, hint=hint)
     for topic, recorded in sorted(given.recorded.topics.items()):
         live = given.live.topics.get(topic)
-        if live and not live.exists and recorded.policies != TopicPolicies():
+        exists = (live and live.exists) or topic in given.live.partitions
+        if not exists and recorded.policies != TopicPolicies():
             reason = "the snapshot has policies for the topic, and the topic does not exist"
             hint = f"create it: pulsar-admin topics create {topic}"
             yield Obstacle(subject=topic, reason=reason, hint=hint)
@@ -305,6 +307,10 @@ def _topic_actions(one: TopicRestore, given: RestoreInput) -> Iterator[Action]:
     own = live.policies.schema_compatibility_strategy
     is_strict = own not in (None, _OPEN, Strategy.UNDEFINED)
     held = {_STRATEGY: _OPEN} if one.versions and is_strict else {}
+    found = given.live.partitions.get(one.topic)
+    if found and not found.exists:
+        count = given.recorded.partitions[one.topic].count or 0
+        yield CreateTopic(topic=one.topic, partitions=count)
     yield from _begin(one.topic, live.policies, recorded.policies, held)
     for number in one.deletions:
         yield DeleteSchema(topic=one.topic, versions=(), tombstone=number)

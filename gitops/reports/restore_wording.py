@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gitops.model.plan import CreateNamespace, SetPolicy
+from gitops.model.plan import CreateNamespace, CreateTopic, SetPolicy
 from gitops.model.restore import Obstacle, Restore, TopicRestore
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import RestoreResult
@@ -73,9 +73,11 @@ def other_lines(result: RestoreResult) -> list[str]:
         return ["nothing was written"]
     actions = restore.plan.actions
     made = sum(isinstance(each, CreateNamespace) for each in actions)
+    topics = sum(isinstance(each, CreateTopic) for each in actions)
     kept = sum(isinstance(each, SetPolicy) and not each.loosens for each in actions)
     held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
     others = [count(made, "namespace")] if made else []
+    others += [count(topics, "topic")] if topics else []
     others += [count(kept, "policy", "policies")] if kept else []
     lines = [f"also as recorded: {', '.join(others)}"] if others else []
     if held:

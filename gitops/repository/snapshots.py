@@ -16,7 +16,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import TopicPolicies, plain_policies
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.ports import FileTree
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
@@ -217,11 +217,20 @@ def namespace_of(path: str) -> NamespaceName | None:
 
 def read_topic_state(tree: FileTree, path: str) -> TopicState:
     """What one file records of a topic; raises UsageError for a broken one."""
+    return read_topic(tree, path)[0]
+
+
+def read_topic(tree: FileTree, path: str) -> tuple[TopicState, TopicPartitions]:
+    """The same, with its partitions."""
     data = read_snapshot(tree, path)
-    topic = _topic(path, data)
-    document = TopicSnapshot.model_validate_json(data)
+    try:
+        document = TopicSnapshot.model_validate_json(data)
+    except ValidationError:
+        raise broken_snapshot(path, data) from None
+    topic, count = TopicName.parse(document.topic), document.partitions
     policies = document.policies.policies() if document.policies else TopicPolicies()
-    return TopicState(topic=topic, history=document.history(), policies=policies)
+    state = TopicState(topic=topic, history=document.history(), policies=policies)
+    return state, TopicPartitions(topic=topic, count=count, exists=count is not None)
 
 
 def read_namespace_state(tree: FileTree, path: str) -> NamespaceState:
@@ -293,7 +302,8 @@ def render(registry: str, state: RegistryState) -> dict[str, bytes]:
     names = FileNames(files)
     for _, topic in sorted(state.topics.items()):
         if topic.history.entries or topic.history.next_version:
-            path, content = _topic_file(registry, topic, names)
+            found = state.partitions.get(topic.topic)
+            path, content = _topic_file(registry, topic, names, found.count if found else None)
             files[path] = content
     return files
 
@@ -320,13 +330,6 @@ def _peek(tree: FileTree, path: str) -> bytes:
         return tree.read(path)
     except UnreadableFileError:
         return b""
-
-
-def _topic(path: str, data: bytes) -> TopicName:
-    try:
-        return TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
-    except ValidationError:
-        raise broken_snapshot(path, data) from None
 
 
 def broken_snapshot(path: str, data: bytes) -> UsageError:
@@ -361,7 +364,9 @@ def _namespace_file(registry: str, state: NamespaceState) -> tuple[str, bytes]:
     return f"{folder_of(registry)}/{state.namespace}.json", _json(document)
 
 
-def _topic_file(registry: str, state: TopicState, names: FileNames) -> tuple[str, bytes]:
+def _topic_file(
+    registry: str, state: TopicState, names: FileNames, partitions: int | None
+) -> tuple[str, bytes]:
     folder = f"{folder_of(registry)}/{state.topic.namespace}"
 
     def files(stem: str) -> Iterable[str]:
@@ -371,6 +376,7 @@ def _topic_file(registry: str, state: TopicState, names: FileNames) -> tuple[str
         "apiVersion": API_VERSION,
         "kind": "TopicSnapshot",
         "topic": str(state.topic),
+        **({} if partitions is None else {"partitions": partitions}),
         "nextVersion": state.history.next_version,
         "policies": plain_policies(state.policies),
         "versions": [_version(entry) for entry in state.history.entries],

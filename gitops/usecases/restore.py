@@ -29,17 +29,17 @@ def read_snapshot(
         )
     wanted = namespaces or known
     spaces = {name: NamespaceState(namespace=name) for name in wanted}
-    topics = {}
+    topics, partitions = {}, {}
     for path in snapshots.snapshot_files(tree, registry):
         if snapshots.namespace_of(path) not in spaces:
             continue
         if snapshots.is_of_topic(path):
-            topic = snapshots.read_topic_state(tree, path)
-            topics[topic.topic] = topic
+            topic, found = snapshots.read_topic(tree, path)
+            topics[topic.topic], partitions[topic.topic] = topic, found
         else:
             namespace = snapshots.read_namespace_state(tree, path)
             spaces[namespace.namespace] = namespace
-    return RegistryState(namespaces=spaces, topics=topics)
+    return RegistryState(namespaces=spaces, topics=topics, partitions=partitions)
 
 
 def restore(
@@ -80,4 +80,10 @@ def _observe(
 
 
 def _scope(recorded: RegistryState) -> Scope:
-    return Scope(namespaces=frozenset(recorded.namespaces), topics=frozenset(recorded.topics))
+    """What was recorded, and whether the topics exist that existed."""
+    existed = (name for name, one in recorded.partitions.items() if one.exists)
+    return Scope(
+        namespaces=frozenset(recorded.namespaces),
+        topics=frozenset(recorded.topics),
+        partitions=frozenset(existed),
+    )

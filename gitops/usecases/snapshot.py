@@ -72,7 +72,7 @@ def observe_managed(
     recorded: frozenset[TopicName],
     progress: Progress = no_progress,
 ) -> RegistryState:
-    """The repository's namespaces with all their topics.
+    """The repository's namespaces with all their topics and their partitions.
 
     Topics come from the files, from what was recorded before, and from the registry itself,
     which does not list a topic whose schema was posted before the topic was created.
@@ -92,4 +92,6 @@ def observe_managed(
         if topic.namespace in namespaces and (topic.namespace, topic.local_name) not in taken:
             known.add(topic)
             taken.add((topic.namespace, topic.local_name))
-    return registry.observe(Scope(namespaces=namespaces, topics=frozenset(known)), progress)
+    topics = frozenset(known)
+    scope = Scope(namespaces=namespaces, topics=topics, partitions=topics)
+    return registry.observe(scope, progress)

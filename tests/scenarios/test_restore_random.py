@@ -82,6 +82,8 @@ def _change(registry: EmbeddedRegistry, random: Random) -> None:
             key = random.choice([_AUTO_UPDATE, "schemaValidationEnforced"])
             change = PolicyChange(key=key, before=None, after=random.choice([None, True, False]))
             registry.set_policies(topic.namespace, [change])
+        case 4:
+            registry.create_topic(topic, random.choice([0, 3]))
         case _:
             registry.register_schema(topic, _schema(random))
 
@@ -100,7 +102,8 @@ def _lived(path: Path, random: Random) -> EmbeddedRegistry:
 def _recorded(registry: EmbeddedRegistry) -> dict[str, bytes]:
     spaces = registry.list_namespaces()
     topics = frozenset(topic for topic in _TOPICS if topic.namespace in spaces)
-    return render("local", registry.observe(Scope(namespaces=frozenset(spaces), topics=topics)))
+    scope = Scope(namespaces=frozenset(spaces), topics=topics, partitions=topics)
+    return render("local", registry.observe(scope))
 
 
 def _read(files: dict[str, bytes]) -> RegistryState:

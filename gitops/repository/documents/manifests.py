@@ -354,11 +354,15 @@ class SnapshotVersion(Document):
 
 
 class TopicSnapshot(Document):
-    """All live versions of a topic, and the number that the next one gets."""
+    """All live versions of a topic, and the number that the next one gets.
+
+    `partitions` is 0 for a topic that has none, and absent where no such topic existed.
+    """
 
     api_version: ApiVersion
     kind: Literal["TopicSnapshot"]
     topic: TopicText
+    partitions: Annotated[int, Field(ge=0)] | None = None
     next_version: int = Field(ge=0)
     policies: TopicPoliciesDocument | None = None
     versions: tuple[SnapshotVersion, ...] = Field(strict=False)

@@ -11,6 +11,7 @@ import pytest
 from gitops.model.names import TopicName
 from gitops.model.plan import (
     CreateNamespace,
+    CreateTopic,
     DeleteSchema,
     Hold,
     RegisterSchema,
@@ -20,7 +21,7 @@ from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.restore import Restore, TopicRestore
 from gitops.model.schema import SchemaEntry, SchemaHistory
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
 from tests.support.states import CREATED, INT64, ORDERS, STRING, avro, field, state, topic_state
 
@@ -213,6 +214,28 @@ def test_policies_of_a_topic_that_does_not_exist_are_an_obstacle() -> None:
     live = replace(empty_like(recorded), topics={CREATED: TopicState(topic=CREATED, exists=False)})
 
     assert reason(prove(recorded, live)).startswith("the snapshot has policies for the topic")
+
+
+def test_a_topic_that_existed_is_created_with_its_partitions_before_its_versions() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL)
+    partitions = {CREATED: TopicPartitions(topic=CREATED, count=4)}
+    recorded = replace(state(topic_state(CREATED, ONE, policies=own)), partitions=partitions)
+    live = replace(
+        empty_like(recorded),
+        topics={CREATED: TopicState(topic=CREATED, exists=False)},
+        partitions={CREATED: TopicPartitions(topic=CREATED, exists=False)},
+    )
+
+    found = prove(recorded, live)
+
+    assert found.obstacles == ()
+    assert [type(one) for one in found.plan.actions] == [
+        CreateNamespace,
+        CreateTopic,
+        RegisterSchema,
+        SetPolicy,
+    ]
+    assert CreateTopic(topic=CREATED, partitions=4) in found.plan.actions
 
 
 def test_one_obstacle_holds_back_all_topics() -> None:
