@@ -13,6 +13,7 @@ from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import DeleteSchema, Plan
+from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
@@ -36,7 +37,8 @@ class PlanRequest:
     git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
     plan looked at: no others are looked at then. `today` is the day in UTC, for waivers. With the
     `tree` of the files, refusals get patches; `release` is that of another broker than the
-    registry's own.
+    registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others; None
+    are all. `remarks` are findings of whoever wrote the files.
     """
 
     repository: Repository
@@ -50,6 +52,8 @@ class PlanRequest:
     reviewed: Scope | None = None
     tree: FileTree | None = None
     release: str | None = None
+    deletable: frozenset[TopicName] | None = None
+    remarks: tuple[Finding, ...] = ()
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -65,7 +69,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     managed = with_unread(plan_input)
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
-        plan_input = _add_unmanaged(plan_input, unmanaged)
+        plan_input = _add_unmanaged(plan_input, unmanaged, planning.deletable)
     made = plan_of(planning, plan_input, progress)
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
@@ -129,7 +133,8 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):
         made = add_patches(made, fixing)
-    findings = (*_findings(planning), *made.findings)
+    remarks = apply_severities(planning.remarks, planning.repository.config.rules)
+    findings = (*_findings(planning), *remarks, *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
 
 
@@ -183,7 +188,9 @@ def with_unread(plan_input: PlanInput) -> RegistryState:
     return replace(observed, topics={**observed.topics, **unread})
 
 
-def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
+def _add_unmanaged(
+    plan_input: PlanInput, unmanaged: UnmanagedTopics, deletable: frozenset[TopicName] | None
+) -> PlanInput:
     """The input with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may
@@ -193,6 +200,8 @@ def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInp
     schemas = {
         one.topic: one
         for one in unmanaged.topics
-        if one.history.entries and one.topic.namespace in observed.namespaces
+        if one.history.entries
+        and one.topic.namespace in observed.namespaces
+        and (deletable is None or one.topic in deletable)
     }
     return replace(plan_input, observed=replace(observed, topics={**observed.topics, **schemas}))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from gitops.changes.former_state import Undo
 from gitops.changes.repository_plan import PlanRequest, blocks, fixes_of_repository
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
 from gitops.cli.console import make_folder, print_message, write_text
@@ -24,7 +26,7 @@ from gitops.reports.results import PlanResult
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.folder import write_files
 from gitops.repository.snapshots import latest_recorded_schemas
-from gitops.usecases.plan import plan
+from gitops.usecases.plan import plan, undo
 from gitops.usecases.validate import validate
 
 
@@ -53,9 +55,20 @@ def make_plan(
     *,
     prune: bool,
     reviewed: Scope | None = None,
+    undone: Undo | None = None,
 ) -> Plan:
-    """Make the plan, with a progress bar; raises UnplannableError."""
+    """Make the plan, with a progress bar; raises UnplannableError.
+
+    With files that undo a change it deletes what that made, and nothing else.
+    """
     request = replace(_fixing_request(opened, registry, config), prune=prune, reviewed=reviewed)
+    if undone:
+        request = replace(
+            request,
+            prune=bool(undone.deletable),
+            deletable=undone.deletable,
+            remarks=undone.remarks,
+        )
     with progress_bar(no_color=display.no_color) as progress:
         return plan(request, opened.root, opened.tree, progress)
 
@@ -90,6 +103,29 @@ def write_fixes(
         fixes = fixes_of_repository(_fixing_request(opened, registry, config), progress)
     edit_files(opened.root, fixes)
     return print_fixes(opened.root, fixes)
+
+
+def write_undo(
+    change: Mapping[str, Any] | str | None,
+    opened: OpenedRepository,
+    registry: Registry,
+    config: RegistryConfig,
+) -> Undo | None:
+    """Write the files that undo a change, and print which; None where there is no change."""
+    if change is None:
+        return None
+    request = replace(plan_request(opened, registry, config), release=opened.release)
+    undone = undo(change, request, opened.root, opened.tree)
+    write_files(opened.root, undone.files, undone.removed)
+    for path in sorted(undone.files):
+        print_message(f"changed {path}")
+    for path in undone.removed:
+        print_message(f"removed {path}")
+    if undone.files or undone.removed:
+        print_message("read the changes (git diff), and commit them")
+    else:
+        print_message("no file has to change")
+    return undone
 
 
 def edit_files(root: Path, fixes: Mapping[str, bytes]) -> None:

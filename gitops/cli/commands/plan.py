@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -32,6 +32,14 @@ def plan(
     waivers: options.WaiversFolder = None,
     as_if_broker: options.AsIfBroker = None,
     fix: options.Fix = False,
+    undo: Annotated[
+        str | None,
+        typer.Option(
+            "--undo",
+            metavar="PLANFILE|COMMIT",
+            help="Write the files as they were before it, and plan that.",
+        ),
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
@@ -59,7 +67,8 @@ def plan(
     opened = open_repository(repo, output, out, release=as_if_broker)
     names = registries_in_order(registry or [], opened.repository.config)
     if len(names) > 1:
-        _refuse_several(out, fix=fix)
+        _refuse_several(out, fix=fix, undo=bool(undo))
+    change = _change(undo, names, fix=fix, prune=prune)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if fix and _write_fixes(opened, names, display):
@@ -71,7 +80,9 @@ def plan(
             plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
-        made = plan_output.make_plan(opened, live, config, display, prune=prune)
+        undone = plan_output.write_undo(change, opened, live, config)
+        opened = open_repository(repo, output, out, release=as_if_broker) if undone else opened
+        made = plan_output.make_plan(opened, live, config, display, prune=prune, undone=undone)
         made = note_order(made, config, opened, display, {})
     result = plan_output.plan_result(made, opened, time.monotonic() - started)
     print_result(result, display)
@@ -82,7 +93,33 @@ def plan(
     return plan_output.plan_code(made, display, detailed=detailed_exitcode)
 
 
-def _refuse_several(out: Path | None, *, fix: bool) -> None:
+def _change(
+    undo: str | None, names: list[str], *, fix: bool, prune: bool
+) -> Mapping[str, Any] | str | None:
+    """The plan in a file, whose registry `names` gets, or the name of a commit.
+
+    Raises UsageError for options that do not go with it.
+    """
+    if undo is None:
+        return None
+    for word, given in (("--fix", fix), ("--prune", prune)):
+        if given:
+            hint = f"leave {word} out: --undo deletes what the change made, if it has no messages"
+            raise UsageError(f"--undo and {word} cannot be used together", hint=hint)
+    path = Path(undo)
+    if not path.is_file():
+        return undo
+    from gitops.repository.plan_file import read_plan_file
+
+    document = read_plan_file(path)
+    name = str(document["registry"]["name"])
+    if names and names != [name]:
+        raise UsageError(f"this plan is for {name}, not for {names[0]}")
+    names[:] = [name]
+    return document
+
+
+def _refuse_several(out: Path | None, *, fix: bool, undo: bool) -> None:
     """Raise UsageError for options that are about one registry."""
     if out:
         raise UsageError(
@@ -91,6 +128,8 @@ def _refuse_several(out: Path | None, *, fix: bool) -> None:
         )
     if fix:
         raise UsageError("--fix edits for one registry, and --registry names several")
+    if undo:
+        raise UsageError("--undo is about one registry, and --registry names several")
 
 
 def _write_fixes(opened: OpenedRepository, names: list[str], display: Display) -> bool:

@@ -150,6 +150,25 @@ class TopicMessages:
                 return max(_FEWEST, min(_MOST, _QUEUE_BYTES * found.count // max(found.size, 1)))
         return _MOST
 
+    def has_any(self, topic: TopicName) -> bool:
+        """Whether a message is stored, read or not; raises OutsideError where it is not known.
+
+        A topic that no broker has made yet has none, nor has one that is not persistent.
+        """
+        if topic.domain == "non-persistent":
+            return False
+        try:
+            partitions = self.partitions(topic)
+        except NotThereError:
+            return False
+        return any(self._stored(topic, partition) > 0 for partition in partitions)
+
+    def _stored(self, topic: TopicName, partition: int) -> int:
+        answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
+        if answer.status == HTTPStatus.NOT_FOUND:
+            return 0
+        return self._read(answer, InternalStatsResponse, "a topic's internal stats").count
+
     def _looked_up(self, topic: TopicName) -> str:
         answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")
         found = self._read(answer, LookupResponse, "the address of a broker")

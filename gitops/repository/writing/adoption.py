@@ -104,8 +104,9 @@ class _Adopter:
         }
         changed = (VersionDrift, PolicyDrift, SchemaDeletion)
         topics = _subjects(drifts, changed) - deleted
-        self._together(sorted(_topics(topics)), self._topics)
+        # What is gone shares nothing any more with what changes.
         self._together(sorted(deleted), self._deleted_topics)
+        self._together(sorted(_topics(topics)), self._topics)
         for name in sorted(_namespaces(_subjects(drifts, (PolicyDrift,)))):
             self._together([name], self._policies)
         for name in sorted(_namespaces(_subjects(drifts, (NamespaceDeletion,)))):
@@ -178,7 +179,7 @@ class _Adopter:
             verb = "has" if len(dirty) == 1 else "have"
             raise UsageError(
                 f"{', '.join(dirty)} {verb} changes that are not committed",
-                hint="commit or stash them, then adopt again",
+                hint="commit or stash them, and run the command again",
             )
 
     # One kind of drift each: what it makes of some subjects, or a GitopsError.

@@ -71,7 +71,7 @@ class TopicRewriter:
         self._state = state
         source = repository.topics[state.topic]
         self._manifest = source.manifest.file
-        self._named = _named_definitions(self._manifest, tree.read(self._manifest))
+        self._named = named_definitions(self._manifest, tree.read(self._manifest))
         self._shared = [each for each in source.definitions if each not in self._named.values()]
         alone = used_definitions(tree, repository) - used_definitions(tree, repository, state.topic)
         self._own = {path for path in alone - {*self._shared} if path.startswith(WITH_MANIFESTS)}
@@ -95,7 +95,7 @@ class TopicRewriter:
     def _keep_old_names(self, manifest: bytes, files: dict[str, bytes]) -> bytes:
         """The manifest with the names that its definitions have had; `files` get them too."""
         value: Any = deepcopy(parse_yaml(manifest).value)
-        for place, path in _named_definitions(self._manifest, manifest).items():
+        for place, path in named_definitions(self._manifest, manifest).items():
             old = self._named.get(place, "")
             is_alike = path.rpartition(".")[2] == old.rpartition(".")[2] != "proto"
             if is_alike and old in self._own:
@@ -135,7 +135,7 @@ class TopicRewriter:
         return latest is not None and is_same_definition(latest.info, one, other)
 
 
-def _named_definitions(manifest: str, data: bytes) -> dict[str, str]:
+def named_definitions(manifest: str, data: bytes) -> dict[str, str]:
     """The files that a manifest names: its schema's by "", those of halves by their key."""
     parsed: Any = parse_yaml(data).value
     schema = parsed.get("schema") if isinstance(parsed, dict) else None

@@ -84,7 +84,7 @@ def test_what_is_not_committed_is_not_overwritten(
 
     assert done.code == 3
     why = f"{_FOLDER}/t.avsc has changes that are not committed"
-    said = f"not adopted: shop/orders/t: {why}; commit or stash them, then adopt again"
+    said = f"not adopted: shop/orders/t: {why}; commit or stash them, and run the command again"
     assert unwrapped(said) in unwrapped(done.out)
     assert (drifted.root / _FOLDER / "t.avsc").read_text("utf-8") == mine
 

@@ -136,7 +136,7 @@ def test_nothing_is_written_over_a_change_that_is_not_committed(names: Sequence[
     assert [str(one) for one in found.refused] == [f"a/b/{name[0]}" for name in names]
     why = found.refused[_T]
     assert why.what == f"{_FOLDER}/t.avsc has changes that are not committed"
-    assert why.hint == "commit or stash them, then adopt again"
+    assert why.hint == "commit or stash them, and run the command again"
     assert f"{_FOLDER}/t.avsc" not in found.files
 
 
