@@ -1,7 +1,7 @@
 """Applies of random changes with random faults: the same plan goes on until all is as it would be.
 
-`APPLY_FAULTS=200` in the environment makes so many applies with a fault on each registry, and
-`APPLY_FAULTS_SEED` others than the usual ones.
+`APPLY_FAULTS=1000` in the environment makes so many runs on each registry, each of a random plan
+with its own seed, and `APPLY_FAULTS_SEED` others than the usual ones.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -21,27 +22,31 @@ from typing import Any, Final, TypeVar
 
 import pytest
 
+from gitops.journal import writer
 from gitops.journal.reader import read_journal
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.model.journal import Outcome as JournalOutcome
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import PolicyChange
+from gitops.model.policy import PolicyChange, managed_items
 from gitops.model.schema import SchemaInfo
-from gitops.model.state import Scope
-from gitops.planning.fingerprints import state_fingerprints
+from gitops.model.state import RegistryState, Scope
+from gitops.ports import Registry
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.admin_client import AdminClient
 from gitops.registries.pulsar.error_responses import Answer
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.registries.server.server import serve_in_thread
+from tests.scenarios.registries import behind_rest
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
-from tests.support.faults import Fault, Faults, KilledError, faulty_proxy, with_fault
+from tests.support.faults import Fault, Faults, KilledError, cutting, faulty_proxy, with_fault
 from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import field as avro_field
 from tests.support.states import record
 
-_RUNS: Final = int(os.environ.get("APPLY_FAULTS", "4"))
+_RUNS: Final = int(os.environ.get("APPLY_FAULTS", "2"))
 _SEED: Final = int(os.environ.get("APPLY_FAULTS_SEED", "1"))
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: {}\n"
 _AGAIN: Final = "run the same command again: it goes on where it stopped"
@@ -49,6 +54,9 @@ _REPLAN: Final = "make a new plan and have it reviewed"
 _EXPIRES: Final = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=30)).date()
 _TOPICS: Final = 4
 _ENOUGH: Final = 40
+_MOST_FAULTS: Final = 3
+"""Of applies of one plan; the rest have none."""
+_TIMEOUTS: Final = "timeouts: {read: 2}"
 
 
 @dataclass(slots=True)
@@ -57,6 +65,7 @@ class _Change:
 
     chance: random.Random
     root: Path
+    tenant: str
     waived: set[str] = field(default_factory=set)
 
     def write(self, registry: str) -> None:
@@ -65,23 +74,23 @@ class _Change:
         settings = f"registries:\n  live: {registry}\nsafety: {{allowDeletions: true, "
         text = f"{_HEAD.format('Config')}{settings}maxChangedShare: 1.0}}\n"
         (self.root / "gitops.yaml").write_text(text)
-        for namespace in ("shop/a", "shop/b"):
+        for namespace in (f"{self.tenant}/a", f"{self.tenant}/b"):
             self._namespace(namespace, "BACKWARD")
             for number in range(_TOPICS):
                 self._topic(f"{namespace}/t{number}", [avro_field("a")])
 
     def change(self) -> None:
         """The repository as it is to be; a waiver is needed for some of it."""
-        for namespace in ("shop/a", "shop/b"):
+        for namespace in (f"{self.tenant}/a", f"{self.tenant}/b"):
             strategies = ["BACKWARD", "BACKWARD_TRANSITIVE", "FULL"]
             self._namespace(namespace, self.chance.choice(strategies))
             for number in range(_TOPICS):
                 self._changed(f"{namespace}/t{number}")
         for number in range(self.chance.randint(0, 2)):
-            self._topic(f"shop/a/new{number}", [avro_field("n")])
+            self._topic(f"{self.tenant}/a/new{number}", [avro_field("n")])
         if self.chance.random() < 0.5:
-            self._namespace("shop/c", "FULL")
-            self._topic("shop/c/first", [avro_field("n")])
+            self._namespace(f"{self.tenant}/c", "FULL")
+            self._topic(f"{self.tenant}/c/first", [avro_field("n")])
 
     def _changed(self, topic: str) -> None:
         roll = self.chance.random()
@@ -108,7 +117,7 @@ class _Change:
 
     def approve(self) -> None:
         """Fill in the waivers that a plan has written."""
-        for path in (self.root / "waivers").iterdir():
+        for path in sorted((self.root / "waivers").iterdir()):
             text = re.sub(r"reason: .*", "reason: agreed", path.read_text())
             text = re.sub(r"approvedBy: .*", "approvedBy: somebody", text)
             path.write_text(re.sub(r"expires: .*", f"expires: {_EXPIRES}", text))
@@ -141,15 +150,65 @@ class _Faulty(EmbeddedRegistry):
         return with_fault(self.faults, work, lambda: UnknownOutcomeError("the connection broke"))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _End:
+    """What the registry has to have once a plan is carried out, and nothing else."""
+
+    versions: dict[TopicName, list[int]]
+    next_version: dict[TopicName, int]
+    policies: dict[tuple[str, str], object]
+
+    @classmethod
+    def of(cls, before: RegistryState, actions: list[dict[str, Any]]) -> _End:
+        """From what it had, and the actions: each of them once."""
+        versions = {t: [e.version for e in s.history.entries] for t, s in before.topics.items()}
+        following = {t: s.history.next_version for t, s in before.topics.items()}
+        policies: dict[tuple[str, str], object] = {}
+        for one in actions:
+            if one["action"] == "SetPolicy" and not one["waiver"]:
+                policies[one["subject"].partition(" ")[2], one["key"]] = one["after"]
+            if one["action"] in ("RegisterSchema", "DeleteSchema"):
+                topic = TopicName.parse(one["topic"])
+                following[topic] += 1
+                is_new = one["action"] == "RegisterSchema"
+                versions[topic] = [*versions[topic], one["version"]] if is_new else []
+        return cls(versions=versions, next_version=following, policies=policies)
+
+    def check(self, now: RegistryState, before: RegistryState) -> None:
+        """Nothing is registered twice, nothing is lost, nothing is loosened."""
+        for topic, state in now.topics.items():
+            assert [one.version for one in state.history.entries] == self.versions[topic], topic
+            assert state.history.next_version == self.next_version[topic], topic
+            kept = zip(before.topics[topic].history.entries, state.history.entries, strict=False)
+            assert all(old.info == new.info for old, new in kept), topic
+        for name, states in (("namespaces", before.namespaces), ("topics", before.topics)):
+            for subject, old in states.items():
+                found = dict(managed_items(getattr(now, name)[subject].policies))
+                wanted = dict(managed_items(old.policies)) | {
+                    key: value for (of, key), value in self.policies.items() if of == str(subject)
+                }
+                for key in found.keys() | wanted.keys():
+                    has, wants = found.get(key), wanted.get(key)
+                    has, wants = (getattr(one, "value", one) for one in (has, wants))
+                    is_unset = {has, wants} <= {None, "UNDEFINED"} or key in _OF_A_NEW_ONE
+                    assert has == wants or is_unset, (subject, key, has, wants)
+
+
+_OF_A_NEW_ONE: Final = ("isAllowAutoUpdateSchema", "schemaValidationEnforced")
+"""Which a broker spells out for a new namespace; no plan here sets them."""
+
+
 @dataclass(slots=True, kw_only=True)
 class _Apply:
     """A plan for a changed repository, and what became of its applies so far."""
 
     repo: Path
-    registry: EmbeddedRegistry
+    tenant: str
+    registry: Registry
     faults: Faults
     command: CommandLine
     waived: set[str]
+    before: RegistryState
     ends: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -164,30 +223,34 @@ class _Apply:
     def output(self) -> Path:
         return self.repo.with_name("applied.json")
 
+    @property
+    def actions(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.plan_file.read_text())["actions"]
+        return found
+
     def run(self, *args: object) -> Outcome:
         return self.command(*args, "--repo", self.repo)
 
-    def apply(self, fault: Fault | None, at: int) -> tuple[Outcome | None, dict[str, Any]]:
+    def apply(
+        self, fault: Fault | None, at: int = 0, kept: float = 0.0
+    ) -> tuple[Outcome | None, dict[str, Any]]:
         """One apply with a fault at a write; its end, None where it was killed, and its report."""
         self.output.unlink(missing_ok=True)
-        self.faults.fault, self.faults.at = fault, at
-        self.faults.writes, self.faults.dead = 0, False
+        self.faults.set(fault, at, kept)
         form = ["--format", "json", "--output", self.output]
+        has_run = self.journal.exists() and bool(read_journal(self.journal))
         try:
-            again = ["--resume"] if self.journal.exists() and at % 2 else []
+            again = ["--resume"] if has_run and at % 2 else []
             done = self.run("apply", self.plan_file, *again, *form)
         except KilledError:
             return None, {}
         finally:
-            self.faults.fault, self.faults.dead = None, False
+            self.faults.set(None)
         return done, json.loads(self.output.read_text())
 
-    def held(self) -> dict[str, str]:
+    def held(self) -> RegistryState:
         """What the registry holds of everything."""
-        names = frozenset(NamespaceName("shop", name) for name in "abc")
-        topics = [f"t{number}" for number in range(_TOPICS)] + ["new0", "new1", "first"]
-        every = frozenset(TopicName(name, topic) for name in names for topic in topics)
-        return state_fingerprints(self.registry.observe(Scope(namespaces=names, topics=every)))
+        return self.registry.observe(_scope(self.tenant))
 
     def check_end(self, done: Outcome, report: dict[str, Any]) -> None:
         """The exit code and the hint fit what the report says."""
@@ -238,6 +301,14 @@ class _Apply:
         return subject in self.waived
 
 
+def _scope(tenant: str) -> Scope:
+    """All that a random change may be about."""
+    names = frozenset(NamespaceName(tenant, name) for name in "abc")
+    topics = [f"t{number}" for number in range(_TOPICS)] + ["new0", "new1", "first"]
+    every = frozenset(TopicName(name, topic) for name in names for topic in topics)
+    return Scope(namespaces=names, topics=every)
+
+
 def _chance(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311 - the same every time
 
@@ -247,8 +318,20 @@ def _effect(action: dict[str, Any]) -> str:
     return json.dumps(kept, sort_keys=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where plans are applied: its entry in `gitops.yaml`, itself without faults, and a tenant."""
+
+    entry: str
+    registry: Registry
+    faults: Faults
+    tenant: str
+
+
 @contextmanager
-def _embedded(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any, Faults]]:
+def _embedded(
+    repo: Path, patch: pytest.MonkeyPatch, _request: pytest.FixtureRequest
+) -> Iterator[_Place]:
     faults = Faults()
 
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
@@ -256,61 +339,90 @@ def _embedded(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str
         found.faults = faults
         return found
 
-    monkeypatch.setattr("gitops.registries.factory.open_registry", opened)
+    patch.setattr("gitops.registries.factory.open_registry", opened)
     registry = EmbeddedRegistry("live", repo / "live.db")
-    yield "{kind: embedded, path: live.db}", registry, faults
+    entry = "{kind: embedded, path: live.db}"
+    yield _Place(entry=entry, registry=registry, faults=faults, tenant="shop")
+    registry.close()
+
+
+@contextmanager
+def _served(
+    repo: Path, patch: pytest.MonkeyPatch, _request: pytest.FixtureRequest
+) -> Iterator[_Place]:
+    registry = EmbeddedRegistry("live", repo.with_name("served.db"))
+    with serve_in_thread(registry) as url, _behind_a_proxy(url, registry, patch) as place:
+        yield place
+    registry.close()
+
+
+@contextmanager
+def _broker(
+    repo: Path, patch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[_Place]:
+    url = request.getfixturevalue("pulsar_admin_url")
+    registry = open_registry("live", PulsarConfig(url=url), repo)
+    with _behind_a_proxy(url, registry, patch) as place:
+        yield place
     registry.close()
 
 
 @contextmanager
 def _behind_a_proxy(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[str, Any, Faults]]:
+    upstream: str, registry: Registry, patch: pytest.MonkeyPatch
+) -> Iterator[_Place]:
+    """What is on the way fails; kills are this process's own."""
     faults, killer = Faults(), Faults()
-    registry = EmbeddedRegistry("live", repo.with_name("served.db"))
     send = AdminClient.send
 
     def killing(self: AdminClient, method: str, path: str, body: bytes | None = None) -> Answer:
-        """Kills are this process's own; all else happens on the way."""
+        faults.check_alive()
         if faults.fault not in (Fault.KILLED, Fault.KILLED_AFTER):
             return send(self, method, path, body)
         if not faults.writes:  # the first of this apply: nothing has come to the proxy
-            killer.fault, killer.at = faults.fault, faults.at
-            killer.writes, killer.dead = 0, False
+            killer.set(faults.fault, faults.at)
         work = lambda: send(self, method, path, body)  # noqa: E731 - too short for a name
-        return with_fault(killer, work, lambda: OutsideError("never raised"))
+        try:
+            return with_fault(killer, work, lambda: OutsideError("never raised"))
+        finally:
+            faults.dead = killer.dead
 
-    monkeypatch.setattr(AdminClient, "send", killing)
-    with serve_in_thread(registry) as upstream, faulty_proxy(upstream, faults) as url:
-        admin = f"{upstream}/admin/v2"
-        body = {"adminRoles": [], "allowedClusters": ["standalone"]}
-        admin_request("PUT", f"{admin}/tenants/shop", body)
-        for namespace in ("shop/a", "shop/b"):
-            admin_request("PUT", f"{admin}/namespaces/{namespace}", {})
-            for number in range(_TOPICS):
-                admin_request("PUT", f"{admin}/persistent/{namespace}/t{number}")
-        yield f"{{kind: pulsar, url: '{url}'}}", registry, faults
+    patch.setattr(AdminClient, "send", killing)
+    live = behind_rest(upstream)
+    for namespace in (f"{live.tenant}/a", f"{live.tenant}/b"):
+        admin_request("PUT", f"{live.admin}/namespaces/{namespace}", {})
+        for number in range(_TOPICS):
+            admin_request("PUT", f"{live.admin}/persistent/{namespace}/t{number}")
+    with faulty_proxy(upstream, faults) as url:
+        entry = f"{{kind: pulsar, url: '{url}', {_TIMEOUTS}}}"
+        yield _Place(entry=entry, registry=registry, faults=faults, tenant=live.tenant)
 
 
-_REGISTRIES: Final = {"embedded": _embedded, "proxy": _behind_a_proxy}
+_PLACES: Final = {"embedded": _embedded, "proxy": _served, "broker": _broker}
+
+Prepare = Callable[[str, int, pytest.MonkeyPatch, ExitStack], _Apply]
 
 
 @pytest.fixture
-def prepared(
-    tmp_path: Path, command: CommandLine
-) -> Callable[[str, int, int, pytest.MonkeyPatch, ExitStack], _Apply]:
+def prepared(tmp_path: Path, command: CommandLine, request: pytest.FixtureRequest) -> Prepare:
     """Makes a changed repository with its plan; the same seed makes the same."""
 
-    def make(
-        kind: str, seed: int, copy: int, patch: pytest.MonkeyPatch, stack: ExitStack
-    ) -> _Apply:
-        repo = tmp_path / f"{kind}-{seed}-{copy}" / "repo"
-        change = _Change(_chance(seed), repo)
+    def make(kind: str, seed: int, patch: pytest.MonkeyPatch, stack: ExitStack) -> _Apply:
+        repo = tmp_path / f"{kind}-{seed}" / "repo"
         repo.mkdir(parents=True)
-        registries, registry, faults = stack.enter_context(_REGISTRIES[kind](repo, patch))
-        change.write(registries)
+        place = stack.enter_context(_PLACES[kind](repo, patch, request))
+        change = _Change(_chance(seed), repo, place.tenant)
+        change.write(place.entry)
+        append = writer._append  # noqa: SLF001 - a crash may come in the middle of it
+        patch.setattr(writer, "_append", cutting(append, place.faults))
         made = _Apply(
-            repo=repo, registry=registry, faults=faults, command=command, waived=change.waived
+            repo=repo,
+            tenant=place.tenant,
+            registry=place.registry,
+            faults=place.faults,
+            command=command,
+            waived=change.waived,
+            before=RegistryState(),
         )
         assert made.run("apply", "--auto-approve").code == 0
         change.change()
@@ -318,6 +430,7 @@ def prepared(
         change.approve()
         planned = made.run("plan", "--prune", "--out", made.plan_file)
         assert planned.code == 0, planned.out
+        made.before = made.held()
         return made
 
     return make
@@ -330,52 +443,76 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return CommandLine(capsys)
 
 
-@pytest.mark.parametrize("kind", _REGISTRIES)
+@pytest.mark.parametrize(
+    "kind", ["embedded", "proxy", pytest.param("broker", marks=pytest.mark.broker)]
+)
 def test_whatever_happens_the_same_plan_goes_on_to_the_same_end(
-    kind: str,
-    prepared: Callable[[str, int, int, pytest.MonkeyPatch, ExitStack], _Apply],
-    capsys: pytest.CaptureFixture[str],
+    kind: str, prepared: Prepare, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    runs, seed, ends = 0, _SEED, Counter[str]()
-    while runs < _RUNS:
+    ends, actions = Counter[str](), Counter[str]()
+    for seed in range(_SEED, _SEED + _RUNS):
         with ExitStack() as stack, pytest.MonkeyPatch.context() as patch, ctrl_c_as_ever():
-            undisturbed = prepared(kind, seed, 0, patch, stack)
-            total = len(json.loads(undisturbed.plan_file.read_text())["actions"])
-            done, _ = undisturbed.apply(None, 0)
-            assert done is not None
-            assert done.code == 0, done.err
-            expected = undisturbed.held()
-        with ExitStack() as stack, pytest.MonkeyPatch.context() as patch, ctrl_c_as_ever():
-            one = prepared(kind, seed, 1, patch, stack)
-            runs += _disturb(one, _chance(seed), total, _RUNS - runs)
-            assert one.held() == expected, f"seed {seed}"
+            one = prepared(kind, seed, patch, stack)
+            try:
+                _disturb(one, _chance(seed))
+            except BaseException as error:
+                error.add_note(f"seed {seed}")
+                raise
             ends += one.ends
-        seed += 1
+            actions += Counter(map(_kind_of, one.actions))
+        shutil.rmtree(one.repo.parent)
     with capsys.disabled():
         if _RUNS > 20:
-            text = f"{kind}: {runs} applies with a fault, seeds {_SEED} to {seed - 1}: {ends}"
-            sys.stdout.write(f"\n{text}\n")
+            seeds = f"seeds {_SEED} to {_SEED + _RUNS - 1}"
+            sys.stdout.write(f"\n{kind}: {_RUNS} plans, {seeds}: {dict(actions)}, {dict(ends)}\n")
 
 
-def _disturb(one: _Apply, chance: random.Random, total: int, most: int) -> int:
-    """Apply with faults, and without one in the end; answers how many had one."""
-    faults, report = 0, None
-    for _ in range(_ENOUGH):
-        fault = chance.choice(list(Fault)) if faults < min(most, 8) else None
-        faults += fault is not None
-        done, now = one.apply(fault, chance.randrange(max(1, total // 2)))
+def _kind_of(action: dict[str, Any]) -> str:
+    return f"{action['action']}{' waived' if action.get('waiver') else ''}"
+
+
+def _disturb(one: _Apply, chance: random.Random) -> None:
+    """Apply with faults, and without one in the end, and look at what is there then."""
+    actions, report = one.actions, None
+    faults = [chance.choice(list(Fault)) for _ in range(chance.randint(1, _MOST_FAULTS))]
+    for fault in [*faults, *[None] * _ENOUGH]:
+        most = 2 * len(actions) + 2 if fault is Fault.CUT_JOURNAL else max(1, len(actions) // 2)
+        done, now = one.apply(fault, chance.randrange(most), chance.choice((0.0, 0.5, 1.0)))
         one.ends[str(fault and fault.name)] += 1
         if now and report:
             one.check_report(report, now)
         report = now or None
         if done is not None:
             one.check_end(done, now)
-            if done.code == 0 and not now["results"]:
+            if done.code == 0 and not now["results"] and fault is None:
                 break
     else:
         pytest.fail(f"not done after {_ENOUGH} applies")
-    assert now["doneBefore"] == total
+    assert now["doneBefore"] == len(actions)
     one.check_journal()
     planned = one.run("plan", "--prune", "--format", "json")
     assert (planned.code, json.loads(planned.out)["actions"]) == (0, [])
-    return faults
+    _End.of(one.before, actions).check(one.held(), one.before)
+
+
+@pytest.mark.slow
+def test_a_kill_around_every_line_of_the_journal_is_taken_up(prepared: Prepare) -> None:
+    seed, at = _SEED, 0
+    total = 1
+    while at < total:
+        with ExitStack() as stack, pytest.MonkeyPatch.context() as patch, ctrl_c_as_ever():
+            one = prepared("embedded", seed, patch, stack)
+            actions = one.actions
+            total = 2 * len(actions) + 2
+            kept = (0.0, 0.5, 1.0)[at % 3]
+
+            done, _ = one.apply(Fault.CUT_JOURNAL, at, kept)
+
+            assert done is None, at
+            again, _ = one.apply(None, 0)
+            assert again is not None
+            assert again.code == 0, again.err
+            one.check_journal()
+            _End.of(one.before, actions).check(one.held(), one.before)
+        shutil.rmtree(one.repo.parent)
+        at += 1

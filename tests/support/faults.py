@@ -12,6 +12,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -23,12 +24,24 @@ class Fault(StrEnum):
 
     LOST = "lost before it is carried out"
     UNANSWERED = "carried out, and the answer lost"
+    LATE = "carried out, and the answer comes too late"
+    CUT = "carried out, and the answer is cut"
     BUSY = "503, not carried out"
+    LIMITED = "429, not carried out"
     FAILED = "500, carried out"
+    GATEWAY = "502 with HTML, carried out"
     INTERRUPTED = "Ctrl-C meanwhile"
     PRESSED_TWICE = "Ctrl-C twice meanwhile, carried out"
     KILLED = "the process is killed before it"
     KILLED_AFTER = "the process is killed after it"
+    CUT_JOURNAL = "the process is killed while it writes the journal"
+
+
+NOT_CARRIED_OUT: Final = frozenset({Fault.LOST, Fault.BUSY, Fault.LIMITED})
+CARRIED_OUT: Final = frozenset(
+    {Fault.UNANSWERED, Fault.LATE, Fault.CUT, Fault.FAILED, Fault.GATEWAY}
+)
+KILLS: Final = frozenset({Fault.KILLED, Fault.KILLED_AFTER, Fault.CUT_JOURNAL})
 
 
 class KilledError(BaseException):
@@ -37,17 +50,32 @@ class KilledError(BaseException):
 
 @dataclass(slots=True)
 class Faults:
-    """One fault for the write number `at`, from 0; `writes` counts them."""
+    """One fault for the write number `at`, from 0; `writes` counts them.
+
+    Of a journal `at` and `lines` count the lines, and `kept` is the share of the line that is
+    written before the process ends.
+    """
 
     fault: Fault | None = None
     at: int = 0
+    kept: float = 0.0
     writes: int = 0
+    lines: int = 0
     dead: bool = False
+
+    def set(self, fault: Fault | None, at: int = 0, kept: float = 0.0) -> None:
+        """What happens next, to a new process."""
+        self.fault, self.at, self.kept = fault, at, kept
+        self.writes, self.lines, self.dead = 0, 0, False
+
+    def check_alive(self) -> None:
+        """Raise KilledError in a process that is killed."""
+        if self.dead:
+            raise KilledError
 
     def next(self) -> Fault | None:
         """The fault of the next write; raises KilledError in a process that is killed."""
-        if self.dead:
-            raise KilledError
+        self.check_alive()
         number, self.writes = self.writes, self.writes + 1
         return self.fault if number == self.at else None
 
@@ -68,15 +96,15 @@ def _press() -> None:
 def with_fault(faults: Faults, work: Callable[[], _T], error: Callable[[], Exception]) -> _T:
     """What `work` answers, or what the fault makes of it; `error` is how a connection breaks."""
     match fault := faults.next():
-        case Fault.LOST | Fault.BUSY:
-            raise error()
         case Fault.KILLED:
             faults.kill()
         case Fault.INTERRUPTED:
             signal.raise_signal(signal.SIGINT)
+        case _ if fault in NOT_CARRIED_OUT:
+            raise error()
     done = work()
     match fault:
-        case Fault.UNANSWERED | Fault.FAILED:
+        case _ if fault in CARRIED_OUT:
             raise error()
         case Fault.PRESSED_TWICE:
             signal.raise_signal(signal.SIGINT)
@@ -86,7 +114,30 @@ def with_fault(faults: Faults, work: Callable[[], _T], error: Callable[[], Excep
     return done
 
 
+Append = Callable[..., None]
+"""Appends a line to a file."""
+
+
+def cutting(append: Append, faults: Faults) -> Append:
+    """The same, but that the process may be killed in front of a line, in it, or behind it."""
+
+    def cut(path: Path, line: bytes, *, sync: bool) -> None:
+        faults.check_alive()
+        number, faults.lines = faults.lines, faults.lines + 1
+        if faults.fault is not Fault.CUT_JOURNAL or number != faults.at:
+            append(path, line, sync=sync)
+            return
+        if kept := line[: int(len(line) * faults.kept)]:
+            append(path, kept, sync=sync)
+        faults.kill()
+
+    return cut
+
+
+LATE_SECONDS: Final = 3.0
+"""How late an answer is: longer than a client of the tests waits."""
 _REASON: Final = b'{"reason": "try again"}'
+_PAGE: Final = b"<html><head><title>502 Bad Gateway</title></head><body></body></html>"
 
 
 class _Proxy(ThreadingHTTPServer):
@@ -114,8 +165,11 @@ class _Handler(BaseHTTPRequestHandler):
         fault = None if self.command == "GET" else self.server.faults.next()
         if fault is Fault.LOST:
             self._cut()
-        elif fault is Fault.BUSY:
-            self._answer(HTTPStatus.SERVICE_UNAVAILABLE, _REASON)
+        elif fault in (Fault.BUSY, Fault.LIMITED):
+            busy = fault is Fault.BUSY
+            self._answer(
+                HTTPStatus.SERVICE_UNAVAILABLE if busy else HTTPStatus.TOO_MANY_REQUESTS, _REASON
+            )
         else:
             self._pass_on(self.server.target, body, fault)
 
@@ -123,15 +177,24 @@ class _Handler(BaseHTTPRequestHandler):
         if fault is Fault.INTERRUPTED:
             _press()
         status, answer = self._asked(target, body)
-        if fault is Fault.PRESSED_TWICE:
-            _press()
-            _press()
-        if fault in (Fault.UNANSWERED, Fault.PRESSED_TWICE):
-            self._cut()
-        elif fault is Fault.FAILED:
-            self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, _REASON)
-        else:
-            self._answer(status, answer)
+        match fault:
+            case Fault.PRESSED_TWICE:
+                _press()
+                _press()
+                self._cut()
+            case Fault.UNANSWERED:
+                self._cut()
+            case Fault.LATE:
+                threading.Event().wait(LATE_SECONDS)
+                self._cut()
+            case Fault.CUT:
+                self._answer(status, answer or _REASON, cut=True)
+            case Fault.FAILED:
+                self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, _REASON)
+            case Fault.GATEWAY:
+                self._answer(HTTPStatus.BAD_GATEWAY, _PAGE, "text/html")
+            case _:
+                self._answer(status, answer)
 
     def _asked(self, target: tuple[str, int], body: bytes) -> tuple[int, bytes]:
         connection = HTTPConnection(*target, timeout=30)
@@ -143,13 +206,18 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             connection.close()
 
-    def _answer(self, status: int, body: bytes) -> None:
+    def _answer(
+        self, status: int, body: bytes, kind: str = "application/json", *, cut: bool = False
+    ) -> None:
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Content-Type", "application/json")
+        if status != HTTPStatus.NO_CONTENT or cut:
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Type", kind)
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(body[: len(body) // 2] if cut else body)
         self.wfile.flush()
+        if cut:
+            self._cut()
 
     def _cut(self) -> None:
         self.close_connection = True
