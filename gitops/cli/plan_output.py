@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitops.changes.former_state import Undo
 from gitops.changes.repository_plan import PlanRequest, blocks, fixes_of_repository
+from gitops.changes.undo import Undo
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
 from gitops.cli.console import make_folder, print_message, write_text
 from gitops.cli.exits import Exit

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gitops.changes.former_state import Undo, undo_commit, undo_plan
 from gitops.changes.known_names import known_names
 from gitops.changes.repository_plan import PlanRequest, plan_repository
+from gitops.changes.undo import Undo, undo_commit, undo_plan
 from gitops.model.plan import Plan
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import provenance_at_head

@@ -6,11 +6,9 @@ with its own seed, and `APPLY_FAULTS_SEED` others than the usual ones.
 
 from __future__ import annotations
 
-import datetime
 import json
 import os
 import random
-import re
 import shutil
 import sys
 from collections import Counter
@@ -28,7 +26,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.model.journal import Outcome as JournalOutcome
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import PolicyChange, managed_items
+from gitops.model.policy import PolicyChange
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Registry
@@ -43,84 +41,19 @@ from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.faults import Fault, Faults, KilledError, cutting, faulty_proxy, with_fault
 from tests.support.interrupts import ctrl_c_as_ever
-from tests.support.states import field as avro_field
-from tests.support.states import record
+from tests.support.plan_ends import PlanEnd
+from tests.support.random_changes import TOPICS, RandomChange
+
+pytestmark = pytest.mark.slow
 
 _RUNS: Final = int(os.environ.get("APPLY_FAULTS", "2"))
 _SEED: Final = int(os.environ.get("APPLY_FAULTS_SEED", "1"))
-_HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: {}\n"
 _AGAIN: Final = "run the same command again: it goes on where it stopped"
 _REPLAN: Final = "make a new plan and have it reviewed"
-_EXPIRES: Final = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=30)).date()
-_TOPICS: Final = 4
 _ENOUGH: Final = 40
 _MOST_FAULTS: Final = 3
 """Of applies of one plan; the rest have none."""
 _TIMEOUTS: Final = "timeouts: {read: 2}"
-
-
-@dataclass(slots=True)
-class _Change:
-    """A repository before and after a random change, which deletes, changes, adds and waives."""
-
-    chance: random.Random
-    root: Path
-    tenant: str
-    waived: set[str] = field(default_factory=set)
-
-    def write(self, registry: str) -> None:
-        """The repository as it was."""
-        (self.root / "waivers").mkdir(parents=True)
-        settings = f"registries:\n  live: {registry}\nsafety: {{allowDeletions: true, "
-        text = f"{_HEAD.format('Config')}{settings}maxChangedShare: 1.0}}\n"
-        (self.root / "gitops.yaml").write_text(text)
-        for namespace in (f"{self.tenant}/a", f"{self.tenant}/b"):
-            self._namespace(namespace, "BACKWARD")
-            for number in range(_TOPICS):
-                self._topic(f"{namespace}/t{number}", [avro_field("a")])
-
-    def change(self) -> None:
-        """The repository as it is to be; a waiver is needed for some of it."""
-        for namespace in (f"{self.tenant}/a", f"{self.tenant}/b"):
-            strategies = ["BACKWARD", "BACKWARD_TRANSITIVE", "FULL"]
-            self._namespace(namespace, self.chance.choice(strategies))
-            for number in range(_TOPICS):
-                self._changed(f"{namespace}/t{number}")
-        for number in range(self.chance.randint(0, 2)):
-            self._topic(f"{self.tenant}/a/new{number}", [avro_field("n")])
-        if self.chance.random() < 0.5:
-            self._namespace(f"{self.tenant}/c", "FULL")
-            self._topic(f"{self.tenant}/c/first", [avro_field("n")])
-
-    def _changed(self, topic: str) -> None:
-        roll = self.chance.random()
-        if roll < 0.3:
-            for path in (self.root / "namespaces").glob(f"{topic}.*"):
-                path.unlink()
-        elif roll < 0.55:
-            self._topic(topic, [avro_field("a"), avro_field("b", default="")])
-        elif roll < 0.75:
-            self._topic(topic, [avro_field("a"), avro_field("c")])
-            self.waived.add(topic)
-
-    def _namespace(self, name: str, strategy: str) -> None:
-        path = self.root / "namespaces" / name / "namespace.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        body = f"namespace: {name}\nschemaCompatibilityStrategy: {strategy}\n"
-        path.write_text(f"{_HEAD.format('Namespace')}{body}")
-
-    def _topic(self, name: str, fields: list[dict[str, object]]) -> None:
-        path = self.root / "namespaces" / f"{name}.yaml"
-        body = f"schema: {{type: AVRO, definition: {path.stem}.avsc}}\n"
-        path.write_text(f"{_HEAD.format('Topic')}{body}")
-        path.with_suffix(".avsc").write_text(json.dumps(record(*fields)))
-
-    def approve(self) -> None:
-        """Fill in the waivers that a plan has written."""
-        for path in sorted((self.root / "waivers").iterdir()):
-            text = re.sub(r"reason: .*", "reason: agreed", path.read_text())
-            text = re.sub(r"approvedBy: .*", "approvedBy: somebody", text)
-            path.write_text(re.sub(r"expires: .*", f"expires: {_EXPIRES}", text))
 
 
 _T = TypeVar("_T")
@@ -148,54 +81,6 @@ class _Faulty(EmbeddedRegistry):
 
     def _write(self, work: Callable[[], _T]) -> _T:
         return with_fault(self.faults, work, lambda: UnknownOutcomeError("the connection broke"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _End:
-    """What the registry has to have once a plan is carried out, and nothing else."""
-
-    versions: dict[TopicName, list[int]]
-    next_version: dict[TopicName, int]
-    policies: dict[tuple[str, str], object]
-
-    @classmethod
-    def of(cls, before: RegistryState, actions: list[dict[str, Any]]) -> _End:
-        """From what it had, and the actions: each of them once."""
-        versions = {t: [e.version for e in s.history.entries] for t, s in before.topics.items()}
-        following = {t: s.history.next_version for t, s in before.topics.items()}
-        policies: dict[tuple[str, str], object] = {}
-        for one in actions:
-            if one["action"] == "SetPolicy" and not one["waiver"]:
-                policies[one["subject"].partition(" ")[2], one["key"]] = one["after"]
-            if one["action"] in ("RegisterSchema", "DeleteSchema"):
-                topic = TopicName.parse(one["topic"])
-                following[topic] += 1
-                is_new = one["action"] == "RegisterSchema"
-                versions[topic] = [*versions[topic], one["version"]] if is_new else []
-        return cls(versions=versions, next_version=following, policies=policies)
-
-    def check(self, now: RegistryState, before: RegistryState) -> None:
-        """Nothing is registered twice, nothing is lost, nothing is loosened."""
-        for topic, state in now.topics.items():
-            assert [one.version for one in state.history.entries] == self.versions[topic], topic
-            assert state.history.next_version == self.next_version[topic], topic
-            kept = zip(before.topics[topic].history.entries, state.history.entries, strict=False)
-            assert all(old.info == new.info for old, new in kept), topic
-        for name, states in (("namespaces", before.namespaces), ("topics", before.topics)):
-            for subject, old in states.items():
-                found = dict(managed_items(getattr(now, name)[subject].policies))
-                wanted = dict(managed_items(old.policies)) | {
-                    key: value for (of, key), value in self.policies.items() if of == str(subject)
-                }
-                for key in found.keys() | wanted.keys():
-                    has, wants = found.get(key), wanted.get(key)
-                    has, wants = (getattr(one, "value", one) for one in (has, wants))
-                    is_unset = {has, wants} <= {None, "UNDEFINED"} or key in _OF_A_NEW_ONE
-                    assert has == wants or is_unset, (subject, key, has, wants)
-
-
-_OF_A_NEW_ONE: Final = ("isAllowAutoUpdateSchema", "schemaValidationEnforced")
-"""Which a broker spells out for a new namespace; no plan here sets them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -260,7 +145,8 @@ class _Apply:
         if done.code == 0:
             assert set(outcomes) <= {"done"}
             return
-        assert broken or outcomes["notAttempted"], done
+        # Where only the closing was left, it is done, too.
+        assert broken or outcomes["notAttempted"] or "is set back" in done.err, done
         # What comes after the failure only sets a topic back.
         begun = report["results"][0]["outcome"] == "done"
         expected = {130} if "interrupted" in done.err else {6} if begun else {4}
@@ -304,7 +190,7 @@ class _Apply:
 def _scope(tenant: str) -> Scope:
     """All that a random change may be about."""
     names = frozenset(NamespaceName(tenant, name) for name in "abc")
-    topics = [f"t{number}" for number in range(_TOPICS)] + ["new0", "new1", "first"]
+    topics = [f"t{number}" for number in range(TOPICS)] + ["new0", "new1", "first"]
     every = frozenset(TopicName(name, topic) for name in names for topic in topics)
     return Scope(namespaces=names, topics=every)
 
@@ -391,7 +277,7 @@ def _behind_a_proxy(
     live = behind_rest(upstream)
     for namespace in (f"{live.tenant}/a", f"{live.tenant}/b"):
         admin_request("PUT", f"{live.admin}/namespaces/{namespace}", {})
-        for number in range(_TOPICS):
+        for number in range(TOPICS):
             admin_request("PUT", f"{live.admin}/persistent/{namespace}/t{number}")
     with faulty_proxy(upstream, faults) as url:
         entry = f"{{kind: pulsar, url: '{url}', {_TIMEOUTS}}}"
@@ -399,6 +285,7 @@ def _behind_a_proxy(
 
 
 _PLACES: Final = {"embedded": _embedded, "proxy": _served, "broker": _broker}
+_KINDS: Final = ["embedded", "proxy", pytest.param("broker", marks=pytest.mark.broker)]
 
 Prepare = Callable[[str, int, pytest.MonkeyPatch, ExitStack], _Apply]
 
@@ -411,7 +298,7 @@ def prepared(tmp_path: Path, command: CommandLine, request: pytest.FixtureReques
         repo = tmp_path / f"{kind}-{seed}" / "repo"
         repo.mkdir(parents=True)
         place = stack.enter_context(_PLACES[kind](repo, patch, request))
-        change = _Change(_chance(seed), repo, place.tenant)
+        change = RandomChange(_chance(seed), repo, place.tenant)
         change.write(place.entry)
         append = writer._append  # noqa: SLF001 - a crash may come in the middle of it
         patch.setattr(writer, "_append", cutting(append, place.faults))
@@ -443,9 +330,8 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return CommandLine(capsys)
 
 
-@pytest.mark.parametrize(
-    "kind", ["embedded", "proxy", pytest.param("broker", marks=pytest.mark.broker)]
-)
+@pytest.mark.timeout(max(600, 60 * _RUNS))
+@pytest.mark.parametrize("kind", _KINDS)
 def test_whatever_happens_the_same_plan_goes_on_to_the_same_end(
     kind: str, prepared: Prepare, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -492,13 +378,11 @@ def _disturb(one: _Apply, chance: random.Random) -> None:
     one.check_journal()
     planned = one.run("plan", "--prune", "--format", "json")
     assert (planned.code, json.loads(planned.out)["actions"]) == (0, [])
-    _End.of(one.before, actions).check(one.held(), one.before)
+    PlanEnd.of(one.before, actions).check(one.held(), one.before)
 
 
-@pytest.mark.slow
 def test_a_kill_around_every_line_of_the_journal_is_taken_up(prepared: Prepare) -> None:
-    seed, at = _SEED, 0
-    total = 1
+    seed, at, total = _SEED, 0, 1
     while at < total:
         with ExitStack() as stack, pytest.MonkeyPatch.context() as patch, ctrl_c_as_ever():
             one = prepared("embedded", seed, patch, stack)
@@ -513,6 +397,6 @@ def test_a_kill_around_every_line_of_the_journal_is_taken_up(prepared: Prepare) 
             assert again is not None
             assert again.code == 0, again.err
             one.check_journal()
-            _End.of(one.before, actions).check(one.held(), one.before)
+            PlanEnd.of(one.before, actions).check(one.held(), one.before)
         shutil.rmtree(one.repo.parent)
         at += 1

@@ -17,7 +17,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import is_same_value, managed_items
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.fingerprints import Subject
-from gitops.planning.undo import is_revision_of
+from gitops.planning.revision import is_revision_of
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.scenarios.registries import Command
 from tests.support.git_repos import GitRepository
@@ -205,6 +205,7 @@ class _Run:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(max(600, 60 * _RUNS))
 def test_an_undone_change_is_gone_or_it_is_said_why_not(tmp_path: Path, command: Command) -> None:
     done, seed = 0, _SEED - 1
     while done < _RUNS:

@@ -63,7 +63,9 @@ PLAN_RULES: Final = (
         "the registry before this one is not applied",
         "planning.registry_comparison.not_applied_finding",
     ),
-    warning("PLAN-R017", "an undo leaves something as it is", "planning.undo.left"),
+    warning(
+        "PLAN-R017", "an undo leaves something as it is", "planning.undo_findings.versions_left"
+    ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""
 

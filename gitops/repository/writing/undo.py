@@ -29,15 +29,8 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Repository, TopicState
-from gitops.planning.undo import (
-    REVISION,
-    FormerState,
-    FormerTopic,
-    former_topic_state,
-    is_revision_of,
-    needs_revision,
-    revision_text,
-)
+from gitops.planning.former_state import FormerState, FormerTopic, former_topic_state
+from gitops.planning.revision import REVISION, is_revision_of, needs_revision, revision_text
 from gitops.ports import FileTree
 from gitops.repository.definitions.manifest_edits import manifest_definition
 from gitops.repository.definitions.text_edits import Definition

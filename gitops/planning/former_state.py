@@ -1,14 +1,11 @@
-"""How subjects were before a change that is to be undone, and what of it cannot be undone.
+"""How subjects were before a change that is to be undone: what a plan or a commit changed.
 
-Pulsar has no way back: a version stays registered, and a schema that equals an older version is
-answered with that version while the latest stays. So an undo is a change like any other, with its
-own plan, and what it leaves is a finding of that plan.
+An undo is a change like any other, with its own plan; what it leaves is a finding of that plan.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -22,24 +19,21 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     TopicPolicies,
     camel_case,
-    is_same_value,
     managed_items,
     value_text,
 )
-from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
-from gitops.planning.fingerprints import is_same
 from gitops.planning.reviewed_plan import scope_of
-from gitops.schemas.avro.json_text import JsonTextError, read_json
+from gitops.planning.revision import is_revision_of
+from gitops.planning.undo_findings import deletion_left, left, namespace_left
 
 Subject = NamespaceName | TopicName
-REVISION: Final = "revision"
-"""The custom property that makes an old schema a new version."""
-_RULE: Final = "PLAN-R017"
 _LEGACY: Final = "schemaAutoUpdateCompatibilityStrategy"
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 _VALIDATION: Final = "schemaValidationEnforced"
+_BY_COMMIT: Final = "undo the commit that made the change: pulsar-gitops plan --undo COMMIT"
+_BY_PLAN: Final = "pulsar-gitops plan --undo PLANFILE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +61,10 @@ class FormerState:
     topics: Mapping[TopicName, FormerTopic] = field(default_factory=dict)
     left: tuple[Finding, ...] = ()
 
-
-def left(subject: Subject, message: str, hint: str = "") -> Finding:
-    """What an undo leaves as it is, with the reason."""
-    return make_finding(_RULE, message, subject=str(subject), hint=hint)
+    @property
+    def schemas(self) -> Mapping[TopicName, SchemaInfo]:
+        """The former schemas of the topics whose schema the change replaced or deleted."""
+        return {topic: one.schema for topic, one in self.topics.items() if one.schema}
 
 
 # From a plan file, which has what each action changed.
@@ -134,7 +128,7 @@ class _PlanReader:
             former = {
                 key: self._spelled(subject, key, before)
                 for key, (before, after) in keys.items()
-                if not is_same_value(key, before, after)
+                if before != after
             }
             if isinstance(subject, NamespaceName):
                 namespaces[subject] = former
@@ -328,99 +322,7 @@ def _text(value: PolicyValue) -> str:
     return str(text).lower() if isinstance(text, bool) else str(text)
 
 
-# What stays, whatever is done.
-
-
-def namespace_left(name: NamespaceName) -> Finding:
-    """A namespace that the change created stays: it may have topics of others by now."""
-    return left(
-        name,
-        "the namespace stays: no plan deletes one",
-        f"if nobody uses it: pulsar-admin namespaces delete {name}, then remove its file",
-    )
-
-
-def deletion_left(topic: TopicName, versions: Iterable[int]) -> Finding:
-    """A deleted schema comes back under another number."""
-    numbers = ", ".join(f"v{one}" for one in versions)
-    what = f"the deleted versions {numbers}" if numbers else "the deleted versions"
-    return left(
-        topic,
-        f"{what} do not come back: the schema gets a new number, and messages stored with the "
-        "old ones do not decode with it",
-    )
-
-
-def stays_registered(former: FormerState, observed: RegistryState) -> Iterator[Finding]:
-    """The versions after the one that comes back: clients that have them go on."""
-    for topic, one in former.topics.items():
-        entries = observed.topics[topic].history.entries
-        if one.schema is None or not entries:
-            continue
-        at = [each.version for each in entries if is_same(each.info, one.schema)]
-        later = [
-            each.version
-            for each in entries
-            if at and each.version > at[0] and not is_revision_of(each.info, one.schema)
-        ]
-        if numbers := ", ".join(f"v{each}" for each in later):
-            verb = "stays" if len(later) == 1 else "stay"
-            it = "it" if len(later) == 1 else "them"
-            yield left(
-                topic,
-                f"{numbers} {verb} registered: producers that have {it} can go on writing with "
-                f"{it}",
-                "roll these producers back first; consumers must read both",
-            )
-
-
-# A schema that Pulsar takes for a new one.
-
-
-def needs_revision(former: SchemaInfo, history: SchemaHistory) -> bool:
-    """Whether Pulsar would answer an older version for it, and keep the latest."""
-    latest = history.latest
-    if latest is None or is_same(latest.info, former):
-        return False
-    return any(is_same(one.info, former) for one in history.entries)
-
-
-def revision_text(former: SchemaInfo, history: SchemaHistory) -> str:
-    """The property's value: the one that the latest version has for it, else the next number."""
-    latest = history.latest
-    if latest and is_revision_of(latest.info, former):
-        found = [node[REVISION] for node in _nodes(latest.info) if REVISION in node]
-        if found and isinstance(found[0], str):
-            return found[0]
-    return str(history.next_version)
-
-
-def is_revision_of(schema: SchemaInfo, former: SchemaInfo) -> bool:
-    """Whether a schema is the former one, but for the property that makes it a new version."""
-    return is_same(_without_revision(schema), _without_revision(former))
-
-
-def _without_revision(info: SchemaInfo) -> SchemaInfo:
-    nodes = _nodes(info)
-    if not any(REVISION in one for one in nodes):
-        return info
-    for one in nodes:
-        one.pop(REVISION, None)
-    return replace(info, schema=json.dumps(nodes[0], separators=(",", ":")))
-
-
-def _nodes(info: SchemaInfo) -> list[dict[str, Any]]:
-    """The outermost object of a schema, and those of a KEY_VALUE's halves; none where it is odd."""
-    try:
-        node = read_json(info.schema)
-    except (JsonTextError, RecursionError):
-        return []
-    if not isinstance(node, dict):
-        return []
-    return [
-        node,
-        *(half for half in (node.get("key"), node.get("value")) if isinstance(half, dict)),
-    ]
+# The state as the files shall have it.
 
 
 def former_topic_state(one: FormerTopic, now: TopicState | None) -> TopicState:
@@ -438,7 +340,3 @@ def _overlaid(policies: TopicPolicies, keys: Mapping[str, PolicyValue]) -> Topic
     values: dict[str, Any] = dict(managed_items(policies)) | dict(keys)
     snake = {name: values.get(camel_case(name)) for name in TopicPolicies.__slots__}
     return TopicPolicies(**snake)
-
-
-_BY_COMMIT: Final = "undo the commit that made the change: pulsar-gitops plan --undo COMMIT"
-_BY_PLAN: Final = "pulsar-gitops plan --undo PLANFILE"

@@ -19,16 +19,15 @@ from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.fingerprints import is_same
-from gitops.planning.undo import (
+from gitops.planning.former_state import (
     FormerState,
     FormerTopic,
     before_commit,
     before_plan,
     commit_scope,
-    left,
     plan_scope,
-    stays_registered,
 )
+from gitops.planning.undo_findings import left, versions_left
 from gitops.ports import FileTree, Registry, UnreadableTopicsError
 from gitops.registries.pulsar.message_service import messages_of
 from gitops.registries.pulsar.registry import PulsarRegistry
@@ -194,7 +193,7 @@ def _undone(before: _Before, planning: PlanRequest, root: Path, tree: FileTree) 
                 for one, why in adoption.refused.items()
             ),
             *kept,
-            *stays_registered(before.former, before.observed),
+            *versions_left(before.former.schemas, before.observed),
         ),
     )
 
