@@ -44,12 +44,13 @@ class PlanEnd:
         for name, states in (("namespaces", before.namespaces), ("topics", before.topics)):
             for subject, old in states.items():
                 found = dict(managed_items(getattr(now, name)[subject].policies))
-                wanted = dict(managed_items(old.policies)) | {
+                planned = {
                     key: value for (of, key), value in self.policies.items() if of == str(subject)
                 }
+                wanted = {**dict(managed_items(old.policies)), **planned}
                 for key in found.keys() | wanted.keys():
-                    has, wants = found.get(key), wanted.get(key)
-                    has, wants = (getattr(one, "value", one) for one in (has, wants))
+                    both = (found.get(key), wanted.get(key))
+                    has, wants = (getattr(one, "value", one) for one in both)
                     is_unset = {has, wants} <= {None, "UNDEFINED"} or key in _OF_A_NEW_ONE
                     assert has == wants or is_unset, (subject, key, has, wants)
 

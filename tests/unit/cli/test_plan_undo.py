@@ -1,0 +1,122 @@
+"""`plan --undo`: what it writes and prints, and what it does not go with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.command_line import CommandLine
+from tests.support.git_repos import GitRepository
+
+_HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
+_FILE: Final = "namespaces/a/b/namespace.yaml"
+
+
+def _namespace(strategy: str) -> str:
+    return f"{_HEAD}Namespace\nnamespace: a/b\nschemaCompatibilityStrategy: {strategy}\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path, command: CommandLine) -> GitRepository:
+    """A policy that was changed, applied from `plan.json` beside the repository."""
+    found = GitRepository(tmp_path / "repo")
+    registries = "{one: {kind: embedded, path: 1.db}, other: {kind: embedded, path: 2.db}}"
+    settings = f"{_HEAD}Config\nregistries: {registries}\ndefaultRegistry: one\n"
+    found.commit({"gitops.yaml": settings, ".gitignore": "*.db*\n", _FILE: _namespace("FULL")})
+    assert command("apply", "--auto-approve", "--repo", found.root).code == 0
+    found.commit({_FILE: _namespace("BACKWARD")})
+    plan_file = tmp_path / "plan.json"
+    assert command("plan", "--out", plan_file, "--repo", found.root).code == 0
+    assert command("apply", plan_file, "--repo", found.root).code == 0
+    return found
+
+
+def test_it_names_the_files_and_plans_them(repo: GitRepository, command: CommandLine) -> None:
+    done = command("plan", "--undo", "HEAD", "--repo", repo.root)
+
+    assert done.code == 0
+    assert done.err == f"changed {_FILE}\nread the changes (git diff), and commit them\n"
+    assert "schemaCompatibilityStrategy   BACKWARD → FULL" in done.out
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("FULL")
+
+
+def test_a_plan_file_names_its_registry(
+    repo: GitRepository, command: CommandLine, tmp_path: Path
+) -> None:
+    plan_file = tmp_path / "plan.json"
+
+    other = command("plan", "--undo", plan_file, "--registry", "other", "--repo", repo.root)
+    done = command("plan", "--undo", plan_file, "--format", "json", "--repo", repo.root)
+
+    assert (other.code, other.err) == (2, "error: this plan is for one, not for other\n")
+    assert json.loads(done.out)["registry"]["name"] == "one"
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("FULL")
+
+
+def test_what_is_undone_already_changes_no_file(repo: GitRepository, command: CommandLine) -> None:
+    assert command("plan", "--undo", "HEAD", "--repo", repo.root).code == 0
+
+    again = command("plan", "--undo", "HEAD", "--repo", repo.root)
+
+    assert again.err == "no file has to change\n"
+    assert "BACKWARD → FULL" in again.out
+
+
+def test_a_file_with_changes_is_left_alone(repo: GitRepository, command: CommandLine) -> None:
+    (repo.root / _FILE).write_text(f"{_namespace('BACKWARD')}# mine\n", "utf-8")
+
+    done = command("plan", "--undo", "HEAD", "--repo", repo.root)
+
+    assert done.code == 0
+    assert f"not undone: {_FILE} has changes that are not committed" in " ".join(done.out.split())
+    assert "# mine" in (repo.root / _FILE).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--fix",), "--undo and --fix cannot be used together"),
+        (("--prune",), "--undo and --prune cannot be used together"),
+        (("--registry", "one", "--registry", "other"), "--undo is about one registry"),
+    ],
+)
+def test_what_it_does_not_go_with(
+    options: tuple[str, ...], said: str, repo: GitRepository, command: CommandLine
+) -> None:
+    done = command("plan", "--undo", "HEAD", *options, "--repo", repo.root)
+
+    assert done.code == 2
+    assert said in done.err
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("no-such", "this clone has no commit 'no-such'"),
+        ("HEAD~1", "the first commit of the history has nothing before it"),
+    ],
+)
+def test_a_commit_that_cannot_be_undone(
+    change: str, said: str, repo: GitRepository, command: CommandLine
+) -> None:
+    done = command("plan", "--undo", change, "--repo", repo.root)
+
+    assert done.code == 2
+    assert done.err.startswith(f"error: {said}")
+
+
+def test_files_outside_of_git_have_no_commits(
+    repo: GitRepository, command: CommandLine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "plain"
+    (folder / _FILE).parent.mkdir(parents=True)
+    for path in ("gitops.yaml", _FILE):
+        (folder / path).write_bytes((repo.root / path).read_bytes())
+
+    done = command("plan", "--undo", "HEAD", "--repo", folder)
+
+    assert done.code == 2
