@@ -68,9 +68,11 @@ class RegistryRefusedError(OutsideError):
 
 
 class NotThereError(GitopsError):
-    """The registry has no such namespace, topic, schema or version: an answer, and no failure."""
+    """A name that was given is not in the registry: a namespace, topic, schema or version.
 
-    exit_code = 1
+    Not 1, which means that something was looked at and findings were made: a scheduled job must be
+    able to tell a name that is misspelt from those.
+    """
 
 
 class StalePlanError(GitopsError):

@@ -127,7 +127,7 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
         return
     if not state.exists:
         if name in request.namespaces:
-            raise NotThereError(f"there is no namespace {name}", where=registry.address)
+            raise NotThereError(f"there is no namespace '{name}'", where=registry.address)
         return  # deleted since all were listed
     namespace = (state, _settings(registry, request))
     known = frozenset(topic for topic in request.topics if topic.namespace == name)

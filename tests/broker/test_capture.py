@@ -307,7 +307,7 @@ def test_a_killed_capture_goes_on_to_the_same_messages(
 
 def test_a_missing_topic_is_named(pulsar: RunningBroker, topic: TopicName, tmp_path: Path) -> None:
     ran = capture(pulsar, topic, tmp_path)
-    assert ran.code == 1
+    assert ran.code == 2
     assert "no such topic" in ran.err
     assert not list(tmp_path.iterdir())
 

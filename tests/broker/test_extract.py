@@ -79,7 +79,7 @@ def test_the_answer_is_what_the_broker_then_does(
         "schemas", "extract", f"{MODULE}:Same", "--path", program, "--check", "--topic", topic,
         "--url", pulsar.admin_url,
     )  # fmt: skip
-    assert missing.code == 1
+    assert missing.code == 2
     assert "has no schema" in missing.err
     connect(pulsar, topic, "Same")
     code, found = check(pulsar, program, topic, "Same")

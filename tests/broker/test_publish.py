@@ -200,8 +200,8 @@ def test_what_is_not_there_is_named(
     send_mixed(pulsar, topic, 5)
     capture(pulsar, topic, tmp_path)
     nowhere = TopicName(NamespaceName(topic.namespace.tenant, "nowhere"), "orders")
-    assert publish(pulsar, tmp_path, nowhere, "--dry-run").code == 1
-    assert publish(pulsar, tmp_path, nowhere).code == 1
+    assert publish(pulsar, tmp_path, nowhere, "--dry-run").code == 2
+    assert publish(pulsar, tmp_path, nowhere).code == 2
     ran = publish(pulsar, tmp_path, topic, "--service-url", "pulsar://127.0.0.1:1")
     assert ran.code == 4
     assert not list(tmp_path.glob("**/*.publish-*"))

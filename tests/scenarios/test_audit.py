@@ -160,8 +160,8 @@ def test_some_namespaces(repo: Path) -> None:
     assert json.loads(found.out)["counts"]["topicsThatLoseSomething"] == 4
 
     missing = run("audit", "shop/none", "--repo", repo)
-    assert missing.code == 1
-    assert "there is no namespace shop/none" in missing.err
+    assert missing.code == 2
+    assert "there is no namespace 'shop/none'" in missing.err
     markdown = run("audit", "shop/orders", "--repo", repo, "--format", "markdown").out
     assert "pulsar-gitops audit shop/orders" in markdown
 

@@ -132,7 +132,7 @@ def test_a_definition_with_a_type_that_nobody_defines(
 
 def test_a_namespace_that_nobody_has(applied: Path, command: CommandLine) -> None:
     done = command("connect", "producer", "a/b/c", "--repo", applied, "NONE")
-    assert (done.code, "there is no namespace 'a/b'" in done.err) == (1, True)
+    assert (done.code, "there is no namespace 'a/b'" in done.err) == (2, True)
 
 
 def test_files_with_errors_leave_policies_open(applied: Path, command: CommandLine) -> None:

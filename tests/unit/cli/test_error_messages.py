@@ -187,7 +187,7 @@ def test_what_the_registry_does_not_have(
     args: str, words: list[str], applied: Path, command: CommandLine
 ) -> None:
     done = command(*args.split(), "--repo", applied)
-    assert_told(done, 1, "error: ", ".gitops/registry.db", *words)
+    assert_told(done, 2, "error: ", ".gitops/registry.db", *words)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_no_name_is_offered_in_place_of_itself(applied: Path, command: CommandLi
         topic = "shop/orders/order-status" if name == "delete" else "shop/orders/bare"
         assert command("schemas", name, topic, *more, "--repo", applied).code == 0
     done = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
-    assert_told(done, 1, "shop/orders/order-status has no schema", "or it was deleted")
+    assert_told(done, 2, "shop/orders/order-status has no schema", "or it was deleted")
 
 
 def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> None:

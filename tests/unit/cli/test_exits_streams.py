@@ -171,7 +171,7 @@ def test_more_can_be_asked_for_anywhere(place: int, repo: Path) -> None:
     args = ["policies", "get", "a/b"]
     args.insert(place, "-v")
     done = subprocess.run([PROGRAM, *args, "--repo", repo], capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"error: there is no namespace 'a/b'\n")
 
 
@@ -280,7 +280,7 @@ def test_no_argument_is_repeated_raw(
 @pytest.mark.parametrize("name", ["get", "versions"])
 def test_no_name_of_a_topic_is_repeated_raw(name: str, applied: Path, command: CommandLine) -> None:
     done = command("schemas", name, f"shop/orders/{HOSTILE}", "--repo", applied)
-    assert (done.code, "has no schema" in done.err) == (1, True)
+    assert (done.code, "has no schema" in done.err) == (2, True)
     assert_harmless(done.out + done.err)
 
 

@@ -166,9 +166,9 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
     assert raised.value.hint
 
 
-def test_a_topic_that_nobody_has_is_an_answer(folder: Path) -> None:
+def test_a_topic_that_nobody_has_is_no_answer_of_the_check(folder: Path) -> None:
     with pytest.raises(GitopsError) as raised:
         extract(
             folder, "Same", "--check", "--topic", "shop/orders/none", "--repo", f"{folder}/schemas"
         )
-    assert raised.value.exit_code == 1
+    assert raised.value.exit_code == 2

@@ -96,7 +96,7 @@ def test_a_namespace_that_is_not_there_is_named(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
     ran = command("publish", captures, "--to", "a/b/c", "--dry-run", "--repo", applied)
-    assert ran.code == 1
+    assert ran.code == 2
     assert "there is no namespace 'a/b'" in ran.err
 
 

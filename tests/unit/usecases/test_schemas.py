@@ -38,7 +38,7 @@ def test_what_is_not_there_is_said(topic: str, what: str, hint: str, version: in
     with pytest.raises(NotThereError, match=what) as raised:
         read_version(FakeRegistry(_KNOWN, listed=[CREATED]), TopicName.parse(topic), version)
 
-    assert (raised.value.exit_code, raised.value.where) == (1, "nowhere")
+    assert (raised.value.exit_code, raised.value.where) == (2, "nowhere")
     assert hint in raised.value.hint
 
 
