@@ -14,11 +14,11 @@ from gitops.audit.operations import differences
 from gitops.audit.steps import upgrade_steps
 from gitops.audit.strategies import refusal_causes
 from gitops.audit.topic import AuditedTopic
-from gitops.audit.upgrade import upgrade_causes
+from gitops.audit.upgrade import upgrade_causes, upgrade_deadline
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.audit import AuditCounts, AuditReport, Difference, TopicDifferences
-from gitops.model.findings import Severity
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -32,7 +32,10 @@ _AS_IN_TABLE: Final[Mapping[str, Severity]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSettings:
-    """What a registry is judged by; `target` and `strategy` are None where nobody asks."""
+    """What a registry is judged by; `target` and `strategy` are None where nobody asks.
+
+    `is_under_way` is set where the cluster has brokers of the target line already.
+    """
 
     registry: str
     address: str
@@ -40,6 +43,7 @@ class AuditSettings:
     line: BrokerLine
     target: BrokerLine | None = None
     strategy: Strategy | None = None
+    is_under_way: bool = False
 
 
 class Audit:
@@ -90,6 +94,7 @@ class Audit:
             broker=own.broker,
             line=own.line.name,
             target=own.target.name if own.target else "",
+            is_under_way=own.is_under_way,
             strategy=own.strategy.value if own.strategy else "",
             counts=AuditCounts(
                 namespaces=self._namespaces,
@@ -99,9 +104,15 @@ class Audit:
             ),
             findings=findings,
             differences=tuple(self._differences),
-            steps=tuple(upgrade_steps(own.line, own.target, findings)) if own.target else (),
+            steps=tuple(self._steps(findings)),
             limits=tuple(self._limits),
         )
+
+    def _steps(self, findings: Iterable[Finding]) -> Iterator[str]:
+        own = self._settings
+        if own.target:
+            deadline = upgrade_deadline(own.target, is_under_way=own.is_under_way)
+            yield from upgrade_steps(own.line, own.target, deadline, findings)
 
     def _causes(self, its: NamespaceAudit, state: TopicState) -> Iterator[Cause]:
         topic = self._audited(its, state)
@@ -137,4 +148,5 @@ class Audit:
             # Most topics lose the same for the same reasons: those are kept once.
             found = self._known.setdefault(found, found)
             self._differences.append(TopicDifferences(topic=topic.name, differences=found))
-            yield from upgrade_causes(topic, target, found)
+            deadline = upgrade_deadline(target, is_under_way=self._settings.is_under_way)
+            yield from upgrade_causes(topic, target, deadline, found)

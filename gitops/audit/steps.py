@@ -8,11 +8,12 @@ from typing import Final
 from gitops.audit.upgrade import DOWNGRADE, INVALID, NOT_AVRO, OTHERWISE
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
+from gitops.model.audit import AuditReport
 from gitops.model.findings import Finding
 
 
 def upgrade_steps(
-    present: BrokerLine, target: BrokerLine, findings: Iterable[Finding]
+    present: BrokerLine, target: BrokerLine, deadline: str, findings: Iterable[Finding]
 ) -> Iterator[str]:
     """Whole clauses, in the order in which to do them; none where nothing is to be done."""
     subjects: dict[str, set[str]] = {}
@@ -20,7 +21,7 @@ def upgrade_steps(
         subjects.setdefault(one.rule, set()).update(member.subject for member in one.members)
     if stored := _named(subjects, INVALID, NOT_AVRO):
         yield (
-            f"on {present.name}, before the first broker of {target.name}, for {stored}: "
+            f"on {present.name}, {deadline}, for {stored}: "
             "let consumers read the backlog, delete the topic's schema (a version on top does not "
             "help), register what the finding names, and deploy it with producers and consumers"
         )
@@ -31,11 +32,22 @@ def upgrade_steps(
         )
     if refused := _named(subjects, OTHERWISE):
         yield (
-            f"before the first broker of {target.name}, for {refused}: register a definition that "
-            f"{present.name} and {target.name} both accept"
+            f"{deadline}, for {refused}: register a definition that {present.name} and "
+            f"{target.name} both accept"
         )
     if DOWNGRADE in subjects:
         yield f"until no broker of {present.name} is left: register nothing that {DOWNGRADE} lists"
+
+
+def releases_hint(report: AuditReport) -> str:
+    """What to know of an audit of a cluster whose brokers have different releases."""
+    if report.is_under_way:
+        return (
+            f"judged as the upgrade from {report.line} to {report.target}, the newest line in the "
+            f"cluster: AUDIT-U001 to AUDIT-U004 are what its brokers of {report.target} answer "
+            "otherwise"
+        )
+    return "finish the upgrade; --as-if-broker lists what brokers of another line answer otherwise"
 
 
 def _named(subjects: Mapping[str, set[str]], *rules: str) -> str:

@@ -47,19 +47,28 @@ class _Fault:
     remedy: str
 
 
+def upgrade_deadline(target: BrokerLine, *, is_under_way: bool) -> str:
+    """By when to mend what brokers of the target line refuse."""
+    if is_under_way:
+        return f"at once, since the cluster has brokers of {target.name}"
+    return f"before the first broker of {target.name}"
+
+
 def upgrade_causes(
-    topic: AuditedTopic, target: BrokerLine, found: Sequence[Difference]
+    topic: AuditedTopic, target: BrokerLine, deadline: str, found: Sequence[Difference]
 ) -> Iterator[Cause]:
     """One for each fault that stops something, one for other refusals, one for what is free."""
     lost = [one for one in found if one.is_loss]
     gained = [one for one in found if not one.is_loss]
     if lost:
-        yield from _losses(topic, target, lost)
+        yield from _losses(topic, target, deadline, lost)
     if gained:
         yield _gain(topic, target, gained)
 
 
-def _losses(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> Iterator[Cause]:
+def _losses(
+    topic: AuditedTopic, target: BrokerLine, deadline: str, lost: Sequence[Difference]
+) -> Iterator[Cause]:
     """What a faulty version does not stop itself is stopped by the oldest faulty one."""
     faults = _faults(topic, target)
     if not faults:
@@ -74,11 +83,15 @@ def _losses(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
             if one.version in fault.versions or (not number and one.version not in elsewhere)
         ]
         if own:
-            yield _of_fault(topic, target, fault, own, again)
+            mend = (
+                f"on {topic.line.name}, {deadline}: delete the topic's schema when the backlog is "
+                f"consumed, then register {again}"
+            )
+            yield _of_fault(topic, target, fault, own, mend)
 
 
 def _of_fault(
-    topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference], again: str
+    topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference], mend: str
 ) -> Cause:
     stops = _effects(lost, target)
     return Cause(
@@ -87,16 +100,9 @@ def _of_fault(
             fault.rule,
             f"{versions_text(fault.versions)}: {fault.reason}; {stops}",
             subject=str(topic.name),
-            hint=_switch(topic, target, lost) + _order(topic.line, target, again),
+            hint=_switch(topic, target, lost) + mend,
         ),
         rests_on=topic.rests_on(*_ANSWERS),
-    )
-
-
-def _order(present: BrokerLine, target: BrokerLine, again: str) -> str:
-    return (
-        f"on {present.name}, before the first broker of {target.name}: delete the topic's schema "
-        f"when the backlog is consumed, then register {again}"
     )
 
 

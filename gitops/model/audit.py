@@ -75,8 +75,10 @@ class AuditReport:
     """Everything that there is to say about a registry.
 
     `broker` is what the present brokers were taken for, and `line` their line. `target` and
-    `strategy` are what `--as-if-…` names, empty without. `steps` are what to do before the upgrade,
-    in order. `limits` are sentences about what was not read, and `unlisted` about what no list has.
+    `strategy` are what `--as-if-…` names, empty without; where nobody names a target and an
+    upgrade `is_under_way`, it is the line of the newest brokers in the cluster. `steps` are what to
+    do before the upgrade, in order. `limits` are sentences about what was not read, and `unlisted`
+    about what no list has.
     """
 
     registry: str
@@ -85,6 +87,7 @@ class AuditReport:
     line: str
     target: str = ""
     strategy: str = ""
+    is_under_way: bool = False
     counts: AuditCounts
     findings: tuple[Finding, ...] = ()
     differences: tuple[TopicDifferences, ...] = ()

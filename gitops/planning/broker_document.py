@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from gitops.model.broker_settings import SETTINGS, is_plain, setting_text
@@ -78,10 +79,16 @@ def conflict_findings(broker: BrokerSettings) -> Iterator[Finding]:
         )
 
 
-def doubt_findings(broker: BrokerSettings) -> Iterator[Finding]:
-    """What the cluster has and decisions here do not take into account."""
+def doubt_findings(
+    broker: BrokerSettings, hints: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Finding]:
+    """What the cluster has and decisions here do not take into account.
+
+    `hints` are by the key of a setting, where there is more to do than to keep it in mind.
+    """
     for one in broker.doubts:
-        yield make_finding("PLAN-R012", one.message, subject=one.key, hint=_DOUBT)
+        hint = hints.get(one.key, _DOUBT)
+        yield make_finding("PLAN-R012", one.message, subject=one.key, hint=hint)
 
 
 _OTHERS: Final = "otherReleases"
@@ -104,4 +111,4 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_DOUBT = "verdicts may differ from the broker's: keep this in mind when you review the change"
+_DOUBT = "verdicts may differ from the broker's: keep this in mind when you read them"

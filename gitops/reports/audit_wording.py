@@ -52,6 +52,7 @@ def scope_text(report: AuditReport) -> str:
     """`production · http://… · Pulsar 4.0 → 5.0 · history under FULL · 214 topics, …`."""
     counts = report.counts
     line = f"Pulsar {report.line}" + (f" → {report.target}" if report.target else "")
+    line += ", both in the cluster" if report.is_under_way else ""
     strategy = [f"history under {report.strategy}"] if report.strategy else []
     size = ", ".join(
         count(number, noun)

@@ -10,17 +10,20 @@ from typing import Final
 
 from gitops.audit.audit import Audit, AuditSettings
 from gitops.audit.namespace import NamespaceAudit
+from gitops.audit.steps import releases_hint
+from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.interrupts import read_ahead
 from gitops.model.audit import AuditReport
 from gitops.model.broker_settings import named_broker
-from gitops.model.errors import NotThereError, RegistryRefusedError
+from gitops.model.errors import NotThereError, RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities
 from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.planning.broker_document import conflict_findings, doubt_findings
+from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 _CHUNK: Final = 200
@@ -48,7 +51,16 @@ class AuditRequest:
 def audit(
     registry: Registry, request: AuditRequest, progress: Progress = no_progress
 ) -> AuditReport:
-    """Judge all that a registry contains; raises UnknownBrokerError and OutsideError."""
+    """Judge all that a registry contains.
+
+    Raises UnknownBrokerError, UsageError for a strategy by which nothing can be judged,
+    NotThereError and OutsideError.
+    """
+    if request.as_if_strategy is SchemaCompatibilityStrategy.UNDEFINED:
+        raise UsageError(
+            "UNDEFINED is no strategy to judge by: where it is set, the next level decides",
+            hint="name another one; without --as-if-strategy the strategy in force is the measure",
+        )
     namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
     found = Audit(_settings(registry, request))
     parts = (
@@ -70,7 +82,8 @@ def audit(
             found.end(its)
             its = None
     report = found.report(request.severities)
-    doubts = (*conflict_findings(report.broker), *doubt_findings(report.broker))
+    doubts = doubt_findings(report.broker, {"release": releases_hint(report)})
+    doubts = (*conflict_findings(report.broker), *doubts)
     findings = (*report.findings, *apply_severities(doubts, request.severities))
     return replace(report, findings=findings, unlisted=request.unlisted)
 
@@ -90,16 +103,31 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     broker = registry.broker
     if request.broker is not None:
         broker = named_broker(broker, request.broker)
-    wanted = request.as_if_broker
+    line = line_of(broker, "--broker")
+    target = _target(broker, line, request)
     return AuditSettings(
         registry=registry.name,
         address=registry.address,
         broker=broker,
-        line=line_of(broker, "--broker"),
-        # The settings of broker.conf stay as they are on the target line.
-        target=None if wanted is None else line_of(replace(broker, release=wanted)),
+        line=line,
+        target=target,
         strategy=request.as_if_strategy,
+        is_under_way=target is not None and request.as_if_broker is None,
     )
+
+
+def _target(
+    broker: BrokerSettings, present: BrokerLine, request: AuditRequest
+) -> BrokerLine | None:
+    """What is asked for, else the newest line in the cluster where nobody names the present one.
+
+    The settings of broker.conf stay as they are on the target line.
+    """
+    if request.as_if_broker is not None:
+        return line_of(replace(broker, release=request.as_if_broker))
+    others = () if request.broker is not None else other_answers(broker, line_of)
+    lines = [line for _, line in others if line.rules != present.rules]
+    return lines[-1] if lines else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

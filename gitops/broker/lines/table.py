@@ -48,15 +48,23 @@ def line_of(broker: BrokerSettings, option: str = "--as-if-broker") -> BrokerLin
     find = find_line if is_seen(broker, "release") else find_named_line
     line = find(broker.release)
     if line is None:
-        near = nearest_line(broker.release)
-        raise UnknownBrokerError(
-            f"there is no profile of Pulsar {broker.release}: known are {', '.join(LINES)}",
-            hint=f"decide as the nearest line does: {option} {near}",
-        )
+        raise _unknown(broker.release, option)
     if broker.types_without_checker:
         unchecked = frozenset(broker.types_without_checker)
         line = replace(line, rules=replace(line.rules, unchecked=unchecked))
     return with_legacy_json(line) if broker.schema_json_allow_legacy_jackson_format else line
+
+
+def _unknown(release: str, option: str) -> UnknownBrokerError:
+    """Offers the nearest line, and all of them for what is no number of a release."""
+    lines = ", ".join(LINES)
+    if near := nearest_line(release):
+        return UnknownBrokerError(
+            f"there is no profile of Pulsar {release}: known are {lines}",
+            hint=f"decide as the nearest line does: {option} {near}",
+        )
+    what = f"'{release}' is not a release of Pulsar"
+    return UnknownBrokerError(what, hint=f"name a line with {option}: {lines}")
 
 
 @cache
@@ -77,9 +85,11 @@ def find_named_line(release: str) -> BrokerLine | None:
 
 
 def nearest_line(release: str) -> str:
-    """The newest line that is not newer than a release, else the oldest."""
+    """The newest line that is not newer than a release, else the oldest; empty for no number."""
     found = _FIRST_NUMBERS.match(release.strip())
-    number = (int(found[1]), int(found[2] or 0)) if found else (0, 0)
+    if found is None:
+        return ""
+    number = int(found[1]), int(found[2] or 0)
     older = [name for name in LINES if tuple(map(int, name.split("."))) <= number]
     return older[-1] if older else next(iter(LINES))
 

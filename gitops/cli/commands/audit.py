@@ -103,7 +103,7 @@ def audit(
         namespaces=tuple(NamespaceName.parse(text) for text in namespaces or []),
         broker=broker,
         as_if_broker=as_if_broker,
-        as_if_strategy=parse_strategy(as_if_strategy) if as_if_strategy else None,
+        as_if_strategy=None if as_if_strategy is None else parse_strategy(as_if_strategy),
     )
     started = time.monotonic()
     source = _Source(url=url, registry=registry, snapshot=snapshot)

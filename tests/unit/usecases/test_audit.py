@@ -14,7 +14,7 @@ from gitops.model.broker_settings import (
     with_known,
     with_probed,
 )
-from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError
+from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     NamespacePolicies,
@@ -23,6 +23,7 @@ from gitops.model.policy import (
     SettingSource,
 )
 from gitops.model.state import RegistryState, Scope
+from gitops.planning.rolling_upgrade import release_doubts
 from gitops.ports import Progress, no_progress
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
@@ -142,6 +143,65 @@ def test_each_namespace_is_judged_by_what_it_shows_itself() -> None:
     assert found.subjects == tuple(map(str, topics))
     assert "assumed" not in found.message
     assert report.broker.source("schema_compatibility_strategy") is SettingSource.PROBED
+
+
+_ROLLING = known_settings(
+    {"release": "4.0.7"},
+    SettingSource.LEARNED,
+    doubts=release_doubts(("4.0.7", "4.2.3", "4.2.4", "6.0.0")),
+    other_releases=("4.2.3", "4.2.4", "6.0.0"),
+)
+
+
+def test_a_rolling_upgrade_is_judged_by_the_newest_line_in_the_cluster() -> None:
+    registry = FakeRegistry(
+        state(topic_state(CREATED, _BAD)),
+        broker=with_known(assumed_settings(), _ROLLING),
+        listed=[CREATED],
+    )
+
+    report = audit(registry, AuditRequest())
+
+    assert (report.line, report.target, report.is_under_way) == ("4.0", "4.2", True)
+    (bad,) = (one for one in report.findings if one.rule == "AUDIT-U001")
+    assert bad.hint.startswith("on 4.0, at once, since the cluster has brokers of 4.2: delete the")
+    assert report.steps[0].startswith("on 4.0, at once, since the cluster has brokers of 4.2, for")
+    hints = {one.hint for one in report.findings if one.rule == "PLAN-R012"}
+    assert all("judged as the upgrade from 4.0 to 4.2" in hint for hint in hints)
+
+
+@pytest.mark.parametrize(
+    ("asked", "target"),
+    [
+        (AuditRequest(as_if_broker="5.0"), "5.0"),
+        (AuditRequest(as_if_broker="4.0"), "4.0"),
+        (AuditRequest(broker="4.0"), ""),
+    ],
+)
+def test_a_line_that_is_named_comes_before_those_in_the_cluster(
+    asked: AuditRequest, target: str
+) -> None:
+    report = audit(FakeRegistry(broker=with_known(assumed_settings(), _ROLLING)), asked)
+
+    assert (report.target, report.is_under_way) == (target, False)
+    hints = [one.hint for one in report.findings if one.rule == "PLAN-R012"]
+    assert hints
+    assert all("finish the upgrade" in hint for hint in hints)
+
+
+def test_releases_of_one_line_are_no_upgrade() -> None:
+    known = replace(_ROLLING, release="4.2.3", other_releases=("4.2.4",))
+
+    report = audit(FakeRegistry(broker=with_known(assumed_settings(), known)), AuditRequest())
+
+    assert (report.target, report.is_under_way) == ("", False)
+
+
+def test_undefined_is_no_strategy_to_judge_by() -> None:
+    asked = AuditRequest(as_if_strategy=SchemaCompatibilityStrategy.UNDEFINED)
+
+    with pytest.raises(UsageError, match="the next level decides"):
+        audit(FakeRegistry(), asked)
 
 
 @pytest.mark.parametrize("asked", [AuditRequest(broker=""), AuditRequest(as_if_broker="")])

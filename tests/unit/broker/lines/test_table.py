@@ -45,7 +45,6 @@ def test_a_release_is_of_a_line(release: str, name: str) -> None:
         ("4.9", "4.2"),
         ("6.0", "5.0"),
         ("2.11.4", "3.0"),
-        ("x", "3.0"),
         ("4", "4.0"),
         ("5", "5.0"),
         ("4.2.4-legacy", "4.2"),
@@ -61,6 +60,17 @@ def test_a_release_without_a_profile_is_an_error_that_offers_the_nearest(
 
     assert release in raised.value.what
     assert raised.value.hint.endswith(f"--as-if-broker {nearest}")
+
+
+@pytest.mark.parametrize("release", ["", " ", "x", "v4.2"])
+def test_what_is_no_number_of_a_release_is_near_to_none_and_all_lines_are_listed(
+    release: str,
+) -> None:
+    with pytest.raises(UnknownBrokerError) as raised:
+        line_of(BrokerSettings(release=release), "--broker")
+
+    assert raised.value.what == f"'{release}' is not a release of Pulsar"
+    assert raised.value.hint == f"name a line with --broker: {', '.join(LINES)}"
 
 
 @pytest.mark.parametrize(
