@@ -61,7 +61,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
             shown = settings_shown(running.admin_url, release)
             registry.create_namespace(_NAMESPACE)  # which a standalone broker has
             assert releases_shown(running.admin_url) == {"4.2"}
-            assert error_uris(served_url) == error_uris(running.admin_url)
+            assert errors(served_url) == errors(running.admin_url)
             assert broker_count(served_url) == broker_count(running.admin_url) == 1
             if release == "5.0.0-M1":
                 assert_scalable_topic_is_managed(running.admin_url)
@@ -79,26 +79,30 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
     }
 
 
-def error_uris(admin_url: str) -> list[str]:
-    """The URIs of error pages, with a name in place of the origin."""
+def errors(admin_url: str) -> list[tuple[str, str]]:
+    """The reason phrases of errors, and the URIs of their pages with a name for the origin."""
     wrong = {"type": "AVRO", "schema": '{"type":"x"}', "properties": {}}
     asked = (
         ("POST", "schemas/public/default/t%2Bx/schema?a=<b>", wrong),
         ("POST", "schemas/public/default/plain/schema", wrong),
         ("GET", "nope/x?y=1", None),
+        ("GET", "schemas/public/default/none/schema", None),
+        ("GET", "schemas/public/default/none/schema/x", None),
+        ("PUT", "namespaces/public/default", {}),
     )
     return [
-        _error_uri(method, f"{admin_url}/admin/v2/{path}", body).replace(admin_url, "ORIGIN")
+        (phrase, uri.replace(admin_url, "ORIGIN"))
         for method, path, body in asked
+        for phrase, uri in [_error(method, f"{admin_url}/admin/v2/{path}", body)]
     ]
 
 
-def _error_uri(method: str, url: str, body: object) -> str:
+def _error(method: str, url: str, body: object) -> tuple[str, str]:
     with pytest.raises(HTTPError) as raised:
         admin_request(method, url, body)
     with raised.value as answer:
-        (found,) = re.findall("<th>URI:</th><td>(.*?)</td>", answer.read().decode())
-    return str(found)
+        found = re.findall("<th>URI:</th><td>(.*?)</td>", answer.read().decode())
+        return answer.reason, "".join(found)
 
 
 def broker_count(admin_url: str) -> int:

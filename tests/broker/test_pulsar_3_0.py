@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -12,8 +14,10 @@ from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState, Scope
 from gitops.planning.plan import make_plan
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.broker_probes import NamespaceProbes
 from gitops.registries.pulsar.registry import PulsarRegistry
+from gitops.registries.server.server import serve_in_thread
 from gitops.usecases.apply import apply
 from gitops.usecases.audit import AuditRequest, audit
 from gitops.usecases.import_registry import observe_all
@@ -56,6 +60,32 @@ def test_a_release_before_4_2_is_not_shown_by_a_probe(admin_url: str) -> None:
 
     assert "schema_compatibility_strategy" in shown
     assert "release" not in shown
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("GET", "schemas/public/default/none/schema"),
+        ("GET", "schemas/public/default/none/schema/x"),
+        ("PUT", "namespaces/public/default", {}),
+        ("POST", "schemas/public/default/none/schema", {"type": "NOPE", "schema": ""}),
+    ],
+)
+def test_serve_has_the_message_of_an_error_in_the_status_line_as_a_broker(
+    admin_url: str, asked: tuple[str, str, object], tmp_path: Path
+) -> None:
+    registry = EmbeddedRegistry("local", tmp_path / "x.db", BrokerSettings(release="3.0"))
+    registry.create_namespace(_NAMESPACE)  # which a standalone broker has
+    with closing(registry), serve_in_thread(registry) as served:
+        method, path, *body = asked
+        phrases = []
+        for url in (served, admin_url):
+            with pytest.raises(HTTPError) as raised:
+                admin_request(method, f"{url}/admin/v2/{path}", *body)
+            raised.value.close()
+            phrases.append(raised.value.reason)
+
+    assert phrases[0] == phrases[1]
 
 
 def test_topics_with_and_without_a_schema_are_planned_applied_imported_and_audited(

@@ -22,14 +22,20 @@ pytestmark = pytest.mark.broker
 
 # What differs by nature: a broker's ledgers and the time.
 _IGNORED = frozenset({"timestamp", "ledgerId", "entryId"})
+_PAGE = "a page"
+_STANDARD = frozenset({"Server Error", "Not Found", "Conflict", "Unprocessable Entity"})
 _UNEXPECTED = "\n --- An unexpected error occurred in the server ---\n\nMessage: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What is compared of a response: `content` is a JSON value, or which kind of text it is."""
+    """What is compared of a response: `content` is a JSON value, or which kind of text it is.
+
+    `phrase` is the reason phrase, or that it is a message in each one's own words.
+    """
 
     status: int
+    phrase: str
     content: Any
 
 
@@ -50,12 +56,22 @@ def send(url: str, request: RawRequest) -> Answer:
         connection.request(request.method, f"/admin/v2{request.path}", request.body, headers)
         response = connection.getresponse()
         content_type = response.getheader("Content-Type", "").split(";")[0]
+        found = content(response.status, content_type, response.read())
         return Answer(
             status=response.status,
-            content=content(response.status, content_type, response.read()),
+            phrase=phrase(response.status, response.reason, found),
+            content=found,
         )
     finally:
         connection.close()
+
+
+def phrase(status: int, reason: str, found: object) -> str:
+    """The reason phrase; Java's words of a refusal or a failure are not compared."""
+    in_own_words = _PAGE in str(found) or (status == 500 and found != {"reason": reason})
+    if in_own_words and reason not in _STANDARD:
+        return "a message"
+    return reason
 
 
 def content(status: int, content_type: str, body: bytes) -> Any:  # noqa: ANN401 - any JSON value
@@ -65,10 +81,10 @@ def content(status: int, content_type: str, body: bytes) -> Any:  # noqa: ANN401
     if status == 400:
         return "a complaint about the body"
     if content_type == "text/html":
-        return "a page"
+        return _PAGE
     value = json.loads(body) if body else None
     if isinstance(value, dict) and {"message", "url", "status"} <= value.keys():
-        return ("a page in JSON", value["url"], value["status"])
+        return (f"{_PAGE} in JSON", value["url"], value["status"])
     return compared(value)
 
 

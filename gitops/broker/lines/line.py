@@ -15,7 +15,8 @@ class BrokerLine:
 
     `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
     and registers nothing. `has_metadata`: admin REST has GET …/metadata. `errors_show_url`: its
-    error pages show the whole URL of the request, not only the path.
+    error pages show the whole URL of the request, not only the path. `has_message_in_status_line`:
+    the message of an error is the reason phrase as well.
     """
 
     name: str
@@ -24,6 +25,7 @@ class BrokerLine:
     invalid_consumers_connect: bool = True
     has_metadata: bool = True
     errors_show_url: bool = False
+    has_message_in_status_line: bool = True
 
     @property
     def example(self) -> str:

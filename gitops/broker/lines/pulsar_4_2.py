@@ -24,4 +24,5 @@ PULSAR_4_2: Final = BrokerLine(
         deepest_pair=255,
         has_external=True,
     ),
+    has_message_in_status_line=False,
 )

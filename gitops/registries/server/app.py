@@ -24,6 +24,7 @@ from gitops.registries.server.requests import (
     endpoint,
     shown_uri,
 )
+from gitops.registries.server.status_line import StandardPhrases
 
 _NAMESPACE: Final = "/namespaces/{tenant}/{namespace}"
 _TOPICS: Final = "/{domain}/{tenant}/{namespace}"
@@ -112,7 +113,11 @@ def make_app(registry: EmbeddedRegistry, names: HostNames) -> Starlette:
             if template != _METADATA or registry.line.has_metadata
             for route in _routes(template, handlers)
         ],
-        middleware=[Middleware(HostGuard, names=names), Middleware(_PathSegments)],
+        middleware=[
+            *([] if registry.line.has_message_in_status_line else [Middleware(StandardPhrases)]),
+            Middleware(HostGuard, names=names),
+            Middleware(_PathSegments),
+        ],
         exception_handlers={HTTPException: _page},
     )
     app.state.registry = registry

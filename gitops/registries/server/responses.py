@@ -9,6 +9,8 @@ from typing import Final
 
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
+from gitops.registries.server.status_line import with_phrase
+
 _HTML: Final = ("text/html", "*/*")
 
 _PAGE: Final = """<html>
@@ -51,16 +53,20 @@ def empty() -> Response:
 
 def reason(text: str, status: int) -> Response:
     """A refusal as a JSON object with the member `reason`."""
-    return _CompactJson({"reason": text}, status)
+    return with_phrase(_CompactJson({"reason": text}, status), text)
 
 
-def failure(message: str) -> Response:
-    """500 in a broker's words; a broker has a Java stack trace where this has none."""
+def failure(message: str | None) -> Response:
+    """500 in a broker's words; a broker has a Java stack trace where this has none.
+
+    None is for a Java exception without a message, which has the standard phrase on every line.
+    """
     text = (
         "\n --- An unexpected error occurred in the server ---\n\n"
-        f"Message: {message}\n\nStacktrace:\n\n(none)\n"
+        f"Message: {'null' if message is None else message}\n\nStacktrace:\n\n(none)\n"
     )
-    return reason(text, HTTPStatus.INTERNAL_SERVER_ERROR)
+    answer = _CompactJson({"reason": text}, HTTPStatus.INTERNAL_SERVER_ERROR)
+    return answer if message is None else with_phrase(answer, message)
 
 
 def bad_request(message: str) -> Response:
@@ -77,9 +83,9 @@ def page(message: str, status: int, uri: str, accept: str) -> Response:
     shown = html.escape(message)
     if _prefers_json(accept):
         content = {"message": shown, "url": html.escape(uri), "status": str(int(status))}
-        return _CompactJson(content, status)
+        return with_phrase(_CompactJson(content, status), message)
     text = _PAGE.format(status=int(status), message=shown, uri=html.escape(uri))
-    return HTMLResponse(_utf8(text), status)
+    return with_phrase(HTMLResponse(_utf8(text), status), message)
 
 
 def _utf8(text: str) -> bytes:

@@ -32,7 +32,10 @@ _PAGES: Final = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 class _UnusablePayloadError(Exception):
-    """A payload on which the broker fails with an unexpected error; the text is its message."""
+    """A payload on which the broker fails with an unexpected error; the text is its message.
+
+    Without a text the error has none.
+    """
 
 
 def post_schema(call: Call) -> Response:
@@ -129,7 +132,7 @@ def _guard(answer: Callable[[], Response]) -> Response:
     try:
         return answer()
     except (_UnusablePayloadError, PayloadError) as error:
-        return responses.failure(str(error))
+        return responses.failure(str(error) or None)
 
 
 def _info(call: Call, payload: PostSchemaPayload | None) -> SchemaInfo:
@@ -160,7 +163,7 @@ def _require_storable(call: Call, topic: TopicName, payload: PostSchemaPayload |
         return
     decision = call.registry.would_register(topic, _info(call, payload))
     if decision.accepted and not decision.known:
-        raise _UnusablePayloadError("null")
+        raise _UnusablePayloadError
 
 
 def _require_tenant(call: Call, topic: TopicName) -> None:

@@ -21,6 +21,7 @@ from gitops.model.errors import OutsideError, UsageError
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.app import make_app
 from gitops.registries.server.host_guard import HostNames, is_loopback
+from gitops.registries.server.status_line import PhraseConnection
 
 # Connections as uvicorn serves them over HTTP/1.1, with limits, and quiet about bad clients.
 
@@ -41,6 +42,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(*args, **kwargs)
+        self.conn = PhraseConnection(h11.SERVER)
         self._heard = self.loop.time()
         self._silence: asyncio.TimerHandle | None = None
 
