@@ -151,6 +151,8 @@ def _conflict(name: str, declared: BrokerSettings, known: BrokerSettings) -> Set
         return None
     key = "broker" if name == "release" else camel_case(name)
     cluster, files = shown_setting(seen), shown_setting(said)
+    if name == "release" and known.source(name) is SettingSource.PROBED:
+        cluster = f"{cluster} or later"  # a test shows no more
     message = f"{key} is {cluster} in the cluster, and {files} in gitops.yaml"
     return SettingRemark(key=key, message=message)
 

@@ -1,9 +1,10 @@
 """Asks namespaces for the broker's settings where the role may not read its configuration.
 
 A namespace that enforces no validation shows whether the broker does, and the compatibility test of
-a topic without a schema names the strategy in force. Where the release is hidden and nobody gives
-it, the test of an EXTERNAL schema tells whether it is of 4.2 or later. Nothing is stored and no
+a topic without a schema names the strategy in force. Where the release is hidden, the test of an
+EXTERNAL schema tells whether it is of 4.2 or later. Nothing is stored and no
 topic is created (Pulsar 3.0.7, 4.0.7, 4.2.4 and 5.0.0-M1); the administrator of a tenant may ask.
+A release that gitops.yaml gives is asked about as well where the answer may contradict it.
 Auto-update needs no question: a namespace that leaves it to the broker has the broker's value in
 its policies.
 """
@@ -86,8 +87,7 @@ class ClusterBroker:
         self._lock = threading.Lock()
         self._known: BrokerSettings | None = None
         self._settings: BrokerSettings | None = None
-        is_given = config.broker.source(_RELEASE) is not SettingSource.ASSUMED
-        self._probes = NamespaceProbes(client, knows_release=is_given)
+        self._probes = NamespaceProbes(client, knows_release=_is_beyond_doubt(config.broker))
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked for what the configuration does not tell."""
@@ -107,11 +107,20 @@ class ClusterBroker:
             return self._settings
 
 
+def _is_beyond_doubt(given: BrokerSettings) -> bool:
+    """Whether a test of EXTERNAL could not contradict the release, or nobody would listen to it."""
+    source = given.source(_RELEASE)
+    if source in (SettingSource.ASSUMED, SettingSource.GIVEN):
+        line = find_line(given.release)
+        return source is SettingSource.GIVEN and (line is None or line.rules.has_external)
+    return True
+
+
 @final
 class NamespaceProbes:
     """What namespaces tell of their broker; each setting is asked for once.
 
-    The release is not asked for where somebody `knows_release`: a test tells less than a name.
+    The release is not asked for where somebody `knows_release`: a test shows less than a name.
     """
 
     def __init__(self, client: AdminClient, *, knows_release: bool = False) -> None:

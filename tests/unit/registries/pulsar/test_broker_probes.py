@@ -133,7 +133,33 @@ def test_a_broker_that_does_not_accept_external_is_assumed_to_be_of_4_0(
     assert sum(one.startswith("POST") for one in cluster.asked) == 2
 
 
-def test_a_release_that_is_given_is_not_asked_for(httpserver: HTTPServer) -> None:
+@pytest.mark.parametrize("given", ["4.0", "3.0.7"])
+def test_a_release_before_4_2_that_the_type_external_contradicts_is_a_conflict(
+    httpserver: HTTPServer, given: str
+) -> None:
+    cluster = Cluster(httpserver, None, a=PLAIN)
+    cluster.tests = {"EXTERNAL": answered("FULL"), "JSON": answered("FULL")}
+
+    broker = cluster.broker(given=given)
+
+    assert (broker.release, broker.source("release")) == ("4.2", SettingSource.PROBED)
+    (conflict,) = broker.conflicts
+    assert conflict.message == f"broker is 4.2 or later in the cluster, and {given} in gitops.yaml"
+
+
+def test_a_release_before_4_2_that_nothing_contradicts_stays(httpserver: HTTPServer) -> None:
+    cluster = Cluster(httpserver, None, a=PLAIN)
+    cluster.tests = {"EXTERNAL": failed("java.lang.IllegalArgumentException")}
+
+    broker = cluster.broker(given="4.0")
+
+    assert (broker.release, broker.source("release")) == ("4.0", SettingSource.GIVEN)
+    assert broker.conflicts == ()
+
+
+def test_a_release_that_the_test_cannot_contradict_is_not_asked_for(
+    httpserver: HTTPServer,
+) -> None:
     cluster = Cluster(httpserver, None, a=PLAIN)
     cluster.tests = {"EXTERNAL": answered("FULL")}
 
