@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from gitops.audit.evolution import evolved_schema
 from gitops.audit.topic import AuditedTopic
 from gitops.broker.connection import ConnectionTarget
-from gitops.broker.consumer_compatibility import AS_BACKWARD, check_sent
+from gitops.broker.consumer_compatibility import check_sent
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.producer_connection import decide
-from gitops.broker.registration import compatible, register
+from gitops.broker.registration import compatible, register, unknown_type
 from gitops.model.audit import Asked, Difference, Operation
-from gitops.model.decision import Decision, StoredSchema
-from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.decision import Decision, StoredHistory, StoredSchema
 from gitops.model.schema import SchemaInfo
-from gitops.schemas.external.row import UNKNOWN
 from gitops.schemas.key_value.parser import known_halves
 from gitops.schemas.payload import PayloadError, to_info
 from gitops.schemas.row import DefinitionForm, UndecodableError
-from gitops.schemas.strategies import TRANSITIVE
 
 Answers = Mapping[Asked, Decision]
 
 _READ = Decision(accepted=True)
-_LATEST_TO_CONSUMERS: Final = AS_BACKWARD | {Strategy.ALWAYS_COMPATIBLE, Strategy.UNDEFINED}
-"""Strategies that ask of a consumer no more than what the latest version says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,43 +81,11 @@ def _candidates(schemas: Iterable[tuple[int | None, StoredSchema]]) -> Iterator[
 
 def answers(topic: AuditedTopic, line: BrokerLine, asked: tuple[Candidate, ...]) -> Answers:
     """What a line answers to each operation with each of these schemas."""
-    unknown = _unknown_type(topic, line)
     return {
         (operation, each.version): decision
         for each in asked
-        for operation, decision in (
-            _answers_on_unknown(topic, line, each, unknown)
-            if unknown
-            else _answers_to(topic, line, each)
-        )
+        for operation, decision in _answers_to(topic, line, each)
     }
-
-
-def _unknown_type(topic: AuditedTopic, line: BrokerLine) -> Decision | None:
-    """A line that does not know the type of one stored version cannot read the history."""
-    for version, schema in topic.history.entries:
-        if line.types.row_of(schema.type) is UNKNOWN:
-            reason = f"v{version} is {schema.type.value}, a type that {line.name} does not support"
-            return Decision(accepted=False, status=500, reason=reason)
-    return None
-
-
-def _answers_on_unknown(
-    topic: AuditedTopic, line: BrokerLine, each: Candidate, unknown: Decision
-) -> Iterator[tuple[Operation, Decision]]:
-    """Only what needs no version of a type that the line does not know goes on (Pulsar 4.0.7)."""
-    for operation in Operation:
-        yield operation, unknown
-    if line.types.row_of(each.sent.type) is UNKNOWN:
-        return
-    history, strategy = topic.history, topic.policies.strategy
-    knows_latest = line.types.row_of(topic.latest.type) is not UNKNOWN
-    if strategy is Strategy.ALWAYS_COMPATIBLE or (knows_latest and strategy not in TRANSITIVE):
-        yield Operation.TEST, compatible(history, each.info, strategy, line)
-    if knows_latest and strategy in _LATEST_TO_CONSUMERS:
-        yield Operation.CONSUME, check_sent(history, each.sent, strategy, line)
-    if knows_latest and each.version is None:
-        yield Operation.READ, _read(each.sent, line)
 
 
 def _answers_to(
@@ -140,15 +102,21 @@ def _answers_to(
         produced if is_registration else register(history, each.info, strategy, line),
     )
     yield Operation.TEST, compatible(history, each.info, strategy, line)
-    yield Operation.READ, _read(each.sent, line)
+    yield Operation.READ, _read(history, each, line)
 
 
-def _read(schema: StoredSchema, line: BrokerLine) -> Decision:
-    """A half of a type that the line does not know cannot be shown (Pulsar 4.0.7)."""
-    if line.types.row_of(schema.type).form is not DefinitionForm.HALVES:
+def _read(history: StoredHistory, each: Candidate, line: BrokerLine) -> Decision:
+    """What the line does not know the type of cannot be shown, as a half neither (Pulsar 4.0.7).
+
+    Nor can another version of its topic; a new one is the latest, which is read alone.
+    """
+    if reason := unknown_type(history, line, only_latest=each.version is None):
+        return Decision(accepted=False, status=500, reason=reason)
+    row = line.types.row_of(each.sent.type)
+    if row.form is not DefinitionForm.HALVES:
         return _READ
     try:
-        known_halves(line.types.row_of, schema)
+        known_halves(line.types.row_of, each.sent)
     except UndecodableError as error:
         return Decision(accepted=False, status=500, reason=str(error))
     return _READ

@@ -12,6 +12,7 @@ from gitops.broker.registration import (
     decision_of,
     refuse_deep_recursion,
     register,
+    unknown_type,
 )
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -48,6 +49,8 @@ def check_sent(
 ) -> Decision:
     """The same for the bytes that a client sends."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    if unreadable := _unreadable(history, candidate, strategy, line):
+        return Decision(accepted=False, status=500, reason=unreadable, gate=Gate.STRATEGY)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return Decision(accepted=True, gate=Gate.STRATEGY)
     if not history.entries:
@@ -62,6 +65,16 @@ def check_sent(
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, gate=Gate.STRATEGY)
     return decision_of(outcome)
+
+
+def _unreadable(
+    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
+) -> str:
+    """Why the broker fails on a type that its line does not know; or empty."""
+    if not line.types.row_of(candidate.type).is_known:
+        return f"{candidate.type.value} is a type that {line.name} does not support"
+    only_latest = strategy in AS_BACKWARD or strategy is Strategy.ALWAYS_COMPATIBLE
+    return unknown_type(history, line, only_latest=only_latest)
 
 
 def subscribe(

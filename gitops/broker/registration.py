@@ -51,6 +51,22 @@ def check_all(
     return replace(outcome, end=End.INCOMPATIBLE)
 
 
+def unknown_type(history: StoredHistory, line: BrokerLine, *, only_latest: bool = False) -> str:
+    """Which version has a type that the line does not know, so that nothing is read; or empty.
+
+    The store of Pulsar 4.0.7 reads every entry of a topic, those before a tombstone too, and fails
+    on EXTERNAL of a 4.2 broker. What needs only the latest version reads only that.
+    """
+    end = f"a type that {line.name} does not support"
+    for version, schema in history.entries[-1:] if only_latest else history.entries:
+        if not line.types.row_of(schema.type).is_known:
+            return f"v{version} is {schema.type.value}, {end}"
+    for each in () if only_latest else history.deleted_types:
+        if not line.types.row_of(each).is_known:
+            return f"a deleted version is {each.value}, {end}"
+    return ""
+
+
 # Where a decision ends that needs more stack than there is.
 
 _P = ParamSpec("_P")
@@ -131,6 +147,8 @@ def find_registered(history: StoredHistory, candidate: StoredSchema, line: Broke
     Nothing is validated, so that a producer may send what a registration would not take, and an
     empty history refuses even a first schema (Pulsar 4.0.7).
     """
+    if unreadable := unknown_type(history, line):
+        return _refused(Gate.EQUALITY, 500, unreadable)
     try:
         known = line.types.find_equal(history.entries, candidate)
     except AvroParseError as error:
@@ -167,9 +185,13 @@ def check(
 ) -> Outcome:
     """The strategy's question: against the latest version, or against all."""
     strategy = Strategy.FULL if strategy is Strategy.UNDEFINED else strategy
+    needs_all = strategy in TRANSITIVE
+    unreadable = unknown_type(history, line, only_latest=not needs_all)
+    if unreadable and strategy is not Strategy.ALWAYS_COMPATIBLE:
+        return Outcome(end=End.CRASHED, reason=unreadable)
     entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
     new = LabelledSchema(CANDIDATE, candidate)
-    if strategy in TRANSITIVE:
+    if needs_all:
         return check_all(entries, new, strategy, line)
     if not entries:
         return Outcome(end=End.COMPATIBLE)
@@ -207,12 +229,14 @@ def _poisoned(history: StoredHistory, error: AvroParseError, line: BrokerLine) -
 
 
 def find_version(history: StoredHistory, candidate: SchemaInfo, line: BrokerLine) -> int | None:
-    """What POST …/version answers (None: -1); raises PayloadError.
+    """What POST …/version answers (None: -1); raises PayloadError, also for an unknown type.
 
     It compares type and raw bytes, also of Avro definitions, so it disagrees with a registration
     about white space (Pulsar 4.0.7).
     """
     wanted = line.types.to_stored(candidate)
+    if unreadable := unknown_type(history, line):
+        raise PayloadError(unreadable)
     for version, entry in history.entries:
         if (entry.type, entry.data) == (wanted.type, wanted.data):
             return version

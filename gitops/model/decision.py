@@ -20,10 +20,15 @@ class StoredSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredHistory:
-    """The live versions, oldest first, and the number that the next stored entry gets."""
+    """The live versions, oldest first, and the number that the next stored entry gets.
+
+    `deleted_types` are those of the versions before the last tombstone, which a broker reads as
+    well. They are known where the entries themselves are at hand.
+    """
 
     entries: tuple[tuple[int, StoredSchema], ...] = ()
     next_version: int = 0
+    deleted_types: frozenset[SchemaType] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,16 +37,24 @@ class StoredVersion:
 
 @dataclass(slots=True, kw_only=True)
 class StoredTopic:
-    """The entries after the last tombstone, oldest first, and the next entry's number."""
+    """The entries after the last tombstone, oldest first, and the next entry's number.
+
+    `deleted_types` are those of the versions before it.
+    """
 
     live: list[StoredVersion] = field(default_factory=list)
     next_version: int = 0
+    deleted_types: set[SchemaType] = field(default_factory=set)
 
     @property
     def history(self) -> StoredHistory:
         """What a decision needs of it."""
         entries = tuple((each.version, each.schema) for each in self.live)
-        return StoredHistory(entries=entries, next_version=self.next_version)
+        return StoredHistory(
+            entries=entries,
+            next_version=self.next_version,
+            deleted_types=frozenset(self.deleted_types),
+        )
 
 
 def key_of(topic: TopicName) -> HistoryKey:
@@ -89,6 +97,7 @@ def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None
     except (TypeError, ValueError, RecursionError) as cause:
         raise sqlite3.DatabaseError(f"a row of 'entries' is not valid: {cause}") from cause
     if deleted:
+        topic.deleted_types |= {each.schema.type for each in topic.live}
         topic.live.clear()
     else:
         topic.live.append(stored)

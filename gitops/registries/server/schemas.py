@@ -9,14 +9,17 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from gitops.broker.registration import unknown_type
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.registries.embedded.schema_rows import StoredVersion
+from gitops.registries.embedded.schema_rows import StoredTopic, StoredVersion
 from gitops.registries.server import responses
 from gitops.registries.server.request_bodies import PostSchemaPayload, schema_payload
 from gitops.registries.server.requests import Call
+from gitops.schemas.key_value.parser import known_halves
 from gitops.schemas.payload import PayloadError, to_info
+from gitops.schemas.row import DefinitionForm, UndecodableError
 
 _LONG: Final = re.compile(r"[+-]?[0-9]+")
 _LONG_MAX: Final = 2**63 - 1
@@ -90,8 +93,15 @@ def post_version(call: Call) -> Response:
 
 def get_schema(call: Call) -> Response:
     """The latest live schema."""
-    live = call.administration.stored(call.schema_topic()).live
-    return responses.value(_shown(live[-1])) if live else _not_found()
+    stored = call.administration.stored(call.schema_topic())
+    if not stored.live:
+        return _not_found()
+
+    def show() -> Response:
+        _require_readable(call, stored, only_latest=True)
+        return responses.value(_shown(call, stored.live[-1]))
+
+    return _guard(show)
 
 
 def get_schema_version(call: Call) -> Response:
@@ -100,16 +110,27 @@ def get_schema_version(call: Call) -> Response:
     if not _LONG.fullmatch(text) or abs(_java_long(text)) > _LONG_MAX:
         return responses.failure(f'For input string: "{text}"')
     wanted = _java_long(text)
-    for each in call.administration.stored(topic).live:
-        if each.version == wanted:
-            return responses.value(_shown(each))
-    return _not_found()
+
+    def show() -> Response:
+        stored = call.administration.stored(topic)
+        _require_readable(call, stored)
+        for each in stored.live:
+            if each.version == wanted:
+                return responses.value(_shown(call, each))
+        return _not_found()
+
+    return _guard(show)
 
 
 def get_schemas(call: Call) -> Response:
     """All live versions, oldest first."""
-    live = call.administration.stored(call.schema_topic()).live
-    return responses.value({"getSchemaResponses": [_shown(each) for each in live]})
+
+    def show() -> Response:
+        stored = call.administration.stored(call.schema_topic())
+        _require_readable(call, stored)
+        return responses.value({"getSchemaResponses": [_shown(call, one) for one in stored.live]})
+
+    return _guard(show)
 
 
 def get_metadata(call: Call) -> Response:
@@ -131,7 +152,7 @@ def _guard(answer: Callable[[], Response]) -> Response:
     """Answer 500 for a payload on which the broker fails."""
     try:
         return answer()
-    except (_UnusablePayloadError, PayloadError) as error:
+    except (_UnusablePayloadError, PayloadError, UndecodableError) as error:
         return responses.failure(str(error) or None)
 
 
@@ -166,6 +187,13 @@ def _require_storable(call: Call, topic: TopicName, payload: PostSchemaPayload |
         raise _UnusablePayloadError
 
 
+def _require_readable(call: Call, stored: StoredTopic, *, only_latest: bool = False) -> None:
+    """Raise UndecodableError where the line does not know the type of what it has to read."""
+    reason = unknown_type(stored.history, call.registry.line, only_latest=only_latest)
+    if reason:
+        raise UndecodableError(reason)
+
+
 def _require_tenant(call: Call, topic: TopicName) -> None:
     """Refuse (404) where there is no such tenant."""
     if call.administration.tenant(topic.namespace.tenant) is None:
@@ -185,8 +213,11 @@ def _java_long(text: str) -> int:
     return -size if text.startswith("-") else size
 
 
-def _shown(entry: StoredVersion) -> dict[str, Any]:
-    """A version as GET answers it."""
+def _shown(call: Call, entry: StoredVersion) -> dict[str, Any]:
+    """A version as GET answers it; raises UndecodableError for a half of an unknown type."""
+    row_of = call.registry.line.types.row_of
+    if row_of(entry.schema.type).form is DefinitionForm.HALVES:
+        known_halves(row_of, entry.schema)
     info = to_info(entry.schema)
     return {
         "version": entry.version,

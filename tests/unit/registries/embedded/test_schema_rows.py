@@ -44,7 +44,8 @@ def test_only_what_follows_the_last_tombstone_is_live(database: Database) -> Non
     assert [(each.version, each.timestamp) for each in found[KEY].live] == [(2, 12)]
     assert found[KEY].live[0].schema == SCHEMA
     assert found[KEY].history.next_version == 3
-    assert found[OTHER] == StoredTopic(next_version=2)
+    assert found[OTHER] == StoredTopic(next_version=2, deleted_types={SCHEMA.type})
+    assert found[KEY].history.deleted_types == {SCHEMA.type}
     assert found["a", "b", "c"] == StoredTopic()
 
 
