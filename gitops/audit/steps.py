@@ -20,10 +20,13 @@ def upgrade_steps(
     for one in findings:
         subjects.setdefault(one.rule, set()).update(member.subject for member in one.members)
     if stored := _named(subjects, INVALID, NOT_AVRO):
+        loses_external = present.rules.has_external and not target.rules.has_external
+        external = "; of the type EXTERNAL with --force" if loses_external else ""
         yield (
             f"on {present.name}, {deadline}, for {stored}: "
             "let consumers read the backlog, delete the topic's schema (a version on top does not "
-            "help), register what the finding names, and deploy it with producers and consumers"
+            f"help{external}), register what the finding names, and deploy it with producers and "
+            "consumers"
         )
     if NOT_AVRO in subjects and with_legacy_json(target) is not target:
         yield (

@@ -11,6 +11,7 @@ from gitops.audit.operations import refused
 from gitops.audit.topic import AuditedTopic, unreadable_reason, versions_text
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
+from gitops.broker.registration import unknown_type
 from gitops.model.audit import Asked, Difference, Operation
 from gitops.model.decision import StoredSchema
 from gitops.model.rules import make_finding
@@ -74,6 +75,8 @@ def _losses(
     if not faults:
         yield _other_refusal(topic, target, lost)
     latest = topic.history.entries[-1][0]
+    # A tombstone leaves the entry, on which the older store fails as before (Pulsar 4.0.7).
+    how = " with --force (a tombstone is not enough)" if unknown_type(topic.history, target) else ""
     again = next((one.remedy for one in faults if latest in one.versions), _AGAIN)
     elsewhere = {version for fault in faults[1:] for version in fault.versions}
     for number, fault in enumerate(faults):
@@ -84,8 +87,8 @@ def _losses(
         ]
         if own:
             mend = (
-                f"on {topic.line.name}, {deadline}: delete the topic's schema when the backlog is "
-                f"consumed, then register {again}"
+                f"on {topic.line.name}, {deadline}: delete the topic's schema{how} when the "
+                f"backlog is consumed, then register {again}"
             )
             yield _of_fault(topic, target, fault, own, mend)
 

@@ -82,8 +82,8 @@ def audit(
             found.end(its)
             its = None
     report = found.report(request.severities)
-    doubts = doubt_findings(report.broker, {"release": releases_hint(report)})
-    doubts = (*conflict_findings(report.broker), *doubts)
+    hints = {"release": releases_hint(report)}
+    doubts = (*conflict_findings(report.broker), *doubt_findings(report.broker, hints))
     findings = (*report.findings, *apply_severities(doubts, request.severities))
     return replace(report, findings=findings, unlisted=request.unlisted)
 

@@ -82,7 +82,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
 def errors(admin_url: str) -> list[tuple[str, str]]:
     """The reason phrases of errors, and the URIs of their pages with a name for the origin."""
     wrong = {"type": "AVRO", "schema": '{"type":"x"}', "properties": {}}
-    asked = (
+    asked: tuple[tuple[str, str, object], ...] = (
         ("POST", "schemas/public/default/t%2Bx/schema?a=<b>", wrong),
         ("POST", "schemas/public/default/plain/schema", wrong),
         ("GET", "nope/x?y=1", None),

@@ -63,25 +63,24 @@ def test_a_release_before_4_2_is_not_shown_by_a_probe(admin_url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("method", "path", "body"),
     [
-        ("GET", "schemas/public/default/none/schema"),
-        ("GET", "schemas/public/default/none/schema/x"),
+        ("GET", "schemas/public/default/none/schema", None),
+        ("GET", "schemas/public/default/none/schema/x", None),
         ("PUT", "namespaces/public/default", {}),
         ("POST", "schemas/public/default/none/schema", {"type": "NOPE", "schema": ""}),
     ],
 )
 def test_serve_has_the_message_of_an_error_in_the_status_line_as_a_broker(
-    admin_url: str, asked: tuple[str, str, object], tmp_path: Path
+    admin_url: str, method: str, path: str, body: object, tmp_path: Path
 ) -> None:
     registry = EmbeddedRegistry("local", tmp_path / "x.db", BrokerSettings(release="3.0"))
     registry.create_namespace(_NAMESPACE)  # which a standalone broker has
     with closing(registry), serve_in_thread(registry) as served:
-        method, path, *body = asked
         phrases = []
         for url in (served, admin_url):
             with pytest.raises(HTTPError) as raised:
-                admin_request(method, f"{url}/admin/v2/{path}", *body)
+                admin_request(method, f"{url}/admin/v2/{path}", body)
             raised.value.close()
             phrases.append(raised.value.reason)
 

@@ -16,15 +16,12 @@ import pytest
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serve_in_thread
 from tests.broker import rest_place_requests, rest_schema_requests
-from tests.broker.rest_requests import CLUSTERS, RawRequest, put
+from tests.broker.rest_requests import CLUSTERS, RawRequest, compared, put
 
 pytestmark = pytest.mark.broker
 
-# What differs by nature: a broker's ledgers and the time.
-_IGNORED = frozenset({"timestamp", "ledgerId", "entryId"})
 _PAGE = "a page"
 _STANDARD = frozenset({"Server Error", "Not Found", "Conflict", "Unprocessable Entity"})
-_UNEXPECTED = "\n --- An unexpected error occurred in the server ---\n\nMessage: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +83,6 @@ def content(status: int, content_type: str, body: bytes) -> Any:  # noqa: ANN401
     if isinstance(value, dict) and {"message", "url", "status"} <= value.keys():
         return (f"{_PAGE} in JSON", value["url"], value["status"])
     return compared(value)
-
-
-def compared(value: object) -> object:
-    """A JSON value without what differs by nature, and without Java's own words for a failure."""
-    if isinstance(value, dict):
-        return {key: compared(each) for key, each in value.items() if key not in _IGNORED}
-    if isinstance(value, list):
-        return [compared(each) for each in value]
-    if isinstance(value, str) and value.startswith(_UNEXPECTED):
-        return _UNEXPECTED
-    return value
 
 
 GROUPS = {

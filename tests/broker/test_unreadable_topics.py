@@ -23,7 +23,7 @@ from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.registries.server.server import serve_in_thread
-from tests.broker.test_rest_fidelity import compared
+from tests.broker.rest_requests import compared
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import (
     BrokerSettings,

@@ -60,9 +60,11 @@ class StandardPhrases:
 class PhraseConnection(h11.Connection):
     """Writes the phrase of an answer into its status line."""
 
-    def send(self, event: h11.Event) -> bytes | None:
-        """An event as bytes; raises LocalProtocolError where it is out of turn."""
-        return super().send(_with_its_phrase(event) if isinstance(event, h11.Response) else event)
+    def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
+        """An event as bytes, to which `send` comes down; raises LocalProtocolError as it does."""
+        if isinstance(event, h11.Response):
+            event = _with_its_phrase(event)
+        return super().send_with_data_passthrough(event)
 
 
 def _with_its_phrase(answer: h11.Response) -> h11.Response:

@@ -17,7 +17,7 @@ from gitops.model.audit import Operation
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.schemas.payload import stored_history
-from tests.support.audits import GOOD, audited, changes, record
+from tests.support.audits import GOOD, audit_of, audited, changes, record
 
 NAMESPACE: Final = record(namespace="com.my-co")
 OLD_NAMESPACE: Final = record(namespace="a-b")
@@ -128,6 +128,21 @@ def test_external_under_always_compatible_on_the_way_back() -> None:
     found = changes(stored, "4.0")
 
     assert found == dict.fromkeys(("p0", "c0", "r0", "g0", "p1", "c1", "r1", "t1", "g1"), 500)
+
+
+@pytest.mark.parametrize(
+    ("definition", "present", "target", "is_forced"),
+    [(("EXTERNAL", "x"), "4.2", "4.0", True), (NAMESPACE, "4.0", "4.2", False)],
+)
+def test_only_what_a_store_cannot_read_is_forgotten_whole(
+    definition: tuple[str, str] | str, present: str, target: str, *, is_forced: bool
+) -> None:
+    """Pulsar 4.0.7 answers 500 to every registration behind the tombstone of an EXTERNAL."""
+    report = audit_of({"a": (definition,)}, present=present, target=target)
+
+    (found,) = (one for one in report.findings if one.rule == "AUDIT-U001")
+    assert ("with --force (a tombstone is not enough)" in found.hint) is is_forced
+    assert ("of the type EXTERNAL with --force" in report.steps[0]) is is_forced
 
 
 def test_an_empty_half_that_nobody_reads_comes_back_as_null() -> None:
