@@ -49,6 +49,8 @@ _TYPES: Final[dict[str, object]] = {
     "is_null": "boolean",
     "properties": ["null", _MAP],
     "encryption": ["null", _ENCRYPTION],
+    "replicated_from": ["null", "string"],
+    "deliver_at": ["null", _TIME],
 }
 DEFINITION: Final[dict[str, Any]] = {
     "type": "record",

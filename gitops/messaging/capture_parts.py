@@ -12,8 +12,8 @@ import pyarrow
 import pyarrow.parquet
 
 from gitops.messaging.capture_avro import avro_sink
-from gitops.messaging.capture_columns import SCHEMA
 from gitops.messaging.capture_files import PartFormat, new_file, writable
+from gitops.messaging.capture_schema import SCHEMA
 
 GROUP_BYTES: Final = 4 * 1024 * 1024
 """Bytes of the messages that are held until they are written, as one row group."""

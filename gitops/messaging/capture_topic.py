@@ -13,8 +13,8 @@ import numpy
 import pyarrow
 from numpy.typing import NDArray
 
-from gitops.messaging.capture_client import MessageReaders, PartitionReader
-from gitops.messaging.capture_columns import Block, Contents, Integers, contents_of, to_batch
+from gitops.messaging.capture_client import Position
+from gitops.messaging.capture_columns import Block, to_block
 from gitops.messaging.capture_files import (
     CaptureFolder,
     CaptureManifest,
@@ -22,11 +22,13 @@ from gitops.messaging.capture_files import (
     Selection,
 )
 from gitops.messaging.capture_parts import PartWriter, open_part
+from gitops.messaging.capture_readers import MessageReaders, PartitionReader
+from gitops.messaging.wire.fields import Integers
 from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from gitops.ports import Progress, no_progress
 
-_MOST: Final = 2_000
+_MOST: Final = 8_000
 """Messages that are read at a time."""
 
 ENCRYPTED: Final = "encrypted"
@@ -57,15 +59,14 @@ class PayloadMask(Protocol):
 class CaptureJob:
     """What is captured of a topic, and where to.
 
-    `queues` are by partition how many messages are fetched ahead. `separated` are the versions that
-    are KEY_VALUE SEPARATED. `stopped` is asked between two blocks.
+    `firsts` are by partition the messages that it begins with, where these are not the oldest.
+    `stopped` is asked between two blocks.
     """
 
     topic: TopicName
     readers: MessageReaders
     folder: CaptureFolder
-    queues: Mapping[int, int] = field(default_factory=dict)
-    separated: frozenset[int] = frozenset()
+    firsts: Mapping[int, Position | None] = field(default_factory=dict)
     mask: PayloadMask | None = None
     stopped: Callable[[], bool] = lambda: False
     now: Callable[[], float] = time.monotonic
@@ -120,20 +121,14 @@ class _PartitionCapture:
         self._state = state
         self._limit = limit
         self._name = partition_name(job.topic, state.partition)
-        self._queue = job.queues.get(state.partition, _MOST)
 
     def run(self, tell: Callable[[int], None]) -> Iterator[PartitionState]:
         """The state after each part; raises OutsideError once the last one is written."""
         if self._state.end is None or self._is_full():
             yield self._done()
             return
-        selection = self._manifest.selection
-        reader = self._job.readers.open(
-            self._name,
-            after=self._state.position,
-            since=selection.since,
-            queue=self._queue,
-        )
+        first = self._job.firsts.get(self._state.partition)
+        reader = self._job.readers.open(self._name, after=self._state.position, first=first)
         failures: list[OutsideError] = []
         blocks = _until_failure(self._blocks(reader, tell), failures)
         try:
@@ -160,30 +155,25 @@ class _PartitionCapture:
         self._state = self._state.model_copy(update={"parts": self._state.parts + 1})
 
     def _write(self, part: PartWriter, block: Block) -> None:
-        contents = contents_of(block, self._job.separated)
         left_out: Counter[str] = Counter()
         if self._job.mask:
-            block, contents = _masked(block, contents, self._job.mask, left_out)
-        if len(block.messages):
-            state = self._state
-            part.write(to_batch(block, contents, self._topic, state.partition))
+            block = _masked(block, self._job.mask, left_out)
+        if len(block):
+            part.write(block.rows)
         if left_out:
             self._add_left_out(left_out)
 
-    @property
-    def _topic(self) -> str:
-        return partition_name(self._job.topic, -1)
-
     def _blocks(self, reader: PartitionReader, tell: Callable[[int], None]) -> Iterator[Block]:
         """The chosen messages, until the end, the limit or an interruption."""
+        topic = partition_name(self._job.topic, -1)
         silent_since = self._job.now()
         while not self._state.is_done and not self._job.stopped():
-            messages = reader.read(min(_MOST, self._queue))
-            if messages:
+            entries = reader.read(_MOST)
+            if entries:
                 silent_since = self._job.now()
-                block = self._chosen(Block.of(messages))
+                block = self._chosen(to_block(entries, topic, self._state.partition))
                 tell(self._state.chosen)
-                if len(block.messages):
+                if len(block):
                     yield block
             elif not reader.has_more():
                 self._done()
@@ -196,6 +186,8 @@ class _PartitionCapture:
 
     def _chosen(self, block: Block) -> Block:
         """Those of the selection; the state is the one after them."""
+        if not len(block):
+            return block
         end = self._state.end or (-1, -1, -1)
         before_end = _is_at_most(block.ids, end)
         mask = before_end & _is_selected(block, self._manifest.selection, self._state.partition)
@@ -208,7 +200,7 @@ class _PartitionCapture:
         reached = full or not _is_at_most(block.ids[-1:], end, strictly=True)[0]
         looked_at = block.ids[before_end]
         update: dict[str, object] = {
-            "messages": self._state.messages + len(found.messages),
+            "messages": self._state.messages + len(found),
             "is_done": reached,
         }
         if len(looked_at):
@@ -239,13 +231,11 @@ def _until_failure(blocks: Iterator[Block], failures: list[OutsideError]) -> Ite
         failures.append(error)
 
 
-def _masked(
-    block: Block, contents: Contents, mask: PayloadMask, left_out: Counter[str]
-) -> tuple[Block, Contents]:
+def _masked(block: Block, mask: PayloadMask, left_out: Counter[str]) -> Block:
     """The messages without their sensitive fields; those that cannot be masked are counted."""
-    kept = numpy.ones(len(block.messages), numpy.bool_)
-    columns = (contents.versions, contents.keys, contents.payloads, contents.encryptions)
-    rows = zip(*(column.to_pylist() for column in columns), strict=True)
+    kept = numpy.ones(len(block), numpy.bool_)
+    names = ("schema_version", "key", "payload", "encryption")
+    rows = zip(*(block.column(name).to_pylist() for name in names), strict=True)
     hidden: list[MaskedMessage] = []
     for at, (version, key, payload, encryption) in enumerate(rows):
         found: MaskedMessage | str = ENCRYPTED
@@ -256,12 +246,9 @@ def _masked(
             left_out[found] += 1
         else:
             hidden.append(found)
-    keys, payloads = (pyarrow.array(each, pyarrow.binary()) for each in _columns(hidden))
-    return block.select(kept), contents.select(kept)._replace(keys=keys, payloads=payloads)
-
-
-def _columns(hidden: list[MaskedMessage]) -> tuple[list[bytes | None], list[bytes | None]]:
-    return [one.key for one in hidden], [one.payload for one in hidden]
+    payloads = pyarrow.array([one.payload for one in hidden], pyarrow.binary())
+    keys = pyarrow.array([one.key for one in hidden], pyarrow.binary())
+    return block.select(kept).with_columns(key=keys, payload=payloads, is_null=payloads.is_null())
 
 
 def _is_at_most(
@@ -281,7 +268,7 @@ def _is_at_most(
 
 
 def _is_selected(block: Block, selection: Selection, partition: int) -> NDArray[numpy.bool_]:
-    found = numpy.ones(len(block.messages), numpy.bool_)
+    found = numpy.ones(len(block), numpy.bool_)
     if selection.since is not None:
         found &= block.published >= selection.since
     if selection.until is not None:

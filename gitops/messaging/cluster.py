@@ -34,7 +34,7 @@ class Cluster:
         self._services = parse_service_url(service_url)
         self._settings = settings
         self._connections: dict[BrokerRoute, asyncio.Task[Connection]] = {}
-        self._producer_ids = itertools.count()
+        self._ids = itertools.count()
         self._is_closed = False
 
     @property
@@ -42,9 +42,9 @@ class Cluster:
         """How long waits may last."""
         return self._settings.deadlines
 
-    def next_producer_id(self) -> int:
-        """An id that no producer of this client has."""
-        return next(self._producer_ids)
+    def next_id(self) -> int:
+        """An id that no producer and no reader of this client has."""
+        return next(self._ids)
 
     async def partitions(self, topic: str) -> int:
         """How many partitions a topic has, 0 for one that is not partitioned.

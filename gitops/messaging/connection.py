@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import ssl
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from google.protobuf.message import Message
 
 from gitops import __version__
 from gitops.messaging.addresses import ServiceAddress
-from gitops.messaging.connection_settings import PROTOCOL_VERSION, ConnectionSettings
+from gitops.messaging.connection_settings import PROTOCOL_VERSION, ConnectionSettings, deadline
 from gitops.messaging.errors import (
     BrokerRefusedError,
     ConnectionFailedError,
@@ -52,6 +51,18 @@ class ProducerEvents(Protocol):
         ...
 
 
+class ConsumerEvents(Protocol):
+    """What a connection tells a consumer that is open on it."""
+
+    def on_message(self, message: api.CommandMessage, content: bytes) -> None:
+        """An entry came: a message or a batch, as `read_content` reads it."""
+        ...
+
+    def on_detach(self, assigned: str | None) -> None:
+        """As a producer has it."""
+        ...
+
+
 class Connection(asyncio.Protocol):
     """Commands to and from one broker; made by `open_connection`.
 
@@ -63,6 +74,7 @@ class Connection(asyncio.Protocol):
         self.protocol_version = 0
         self.max_message_size = DEFAULT_MESSAGE_SIZE
         self.producers: dict[int, ProducerEvents] = {}
+        self.consumers: dict[int, ConsumerEvents] = {}
         self._offered = settings.protocol_version
         self._login = settings.login
         self._deadlines = settings.deadlines
@@ -87,6 +99,7 @@ class Connection(asyncio.Protocol):
             api.BaseCommand.SEND_RECEIPT: self._on_receipt,
             api.BaseCommand.SEND_ERROR: self._on_send_error,
             api.BaseCommand.CLOSE_PRODUCER: self._on_close_producer,
+            api.BaseCommand.CLOSE_CONSUMER: self._on_close_consumer,
         }
 
     @property
@@ -116,6 +129,7 @@ class Connection(asyncio.Protocol):
         self.protocol_version = min(connected.protocol_version, self._offered)
         if connected.max_message_size > 0:
             self.max_message_size = connected.max_message_size
+            self._frames.accept(connected.max_message_size)
         self._keep_alive = loop.call_later(self._deadlines.keep_alive, self._check_alive)
 
     async def request(self, kind: int, **fields: Any) -> Any:  # noqa: ANN401 - any command's fields
@@ -183,8 +197,11 @@ class Connection(asyncio.Protocol):
         """Handle each complete command; what cannot be one ends the connection."""
         self._is_silent = False
         try:
-            for command in self._frames.feed(data):
-                self._handle(command)
+            for command, content in self._frames.feed(data):
+                if command.type == api.BaseCommand.MESSAGE:
+                    self._on_message(command.message, content)
+                else:
+                    self._handle(command)
                 if self._failure is not None:
                     return
         except ProtocolError as error:
@@ -208,6 +225,10 @@ class Connection(asyncio.Protocol):
         answer = self._answers.get(getattr(content, "request_id", -1))
         if answer is not None and not answer.done():
             answer.set_result(content)
+
+    def _on_message(self, message: api.CommandMessage, content: bytes) -> None:
+        if consumer := self.consumers.get(message.consumer_id):
+            consumer.on_message(message, content)
 
     def _on_connected(self, connected: api.CommandConnected) -> None:
         if self._greeting is not None and not self._greeting.done():
@@ -261,9 +282,17 @@ class Connection(asyncio.Protocol):
 
     def _on_close_producer(self, close: api.CommandCloseProducer) -> None:
         if producer := self.producers.pop(close.producer_id, None):
-            secure = self.where.startswith("pulsar+ssl")
-            url = close.assignedBrokerServiceUrlTls if secure else close.assignedBrokerServiceUrl
-            producer.on_detach(url or None)
+            producer.on_detach(self._assigned(close))
+
+    def _on_close_consumer(self, close: api.CommandCloseConsumer) -> None:
+        if consumer := self.consumers.pop(close.consumer_id, None):
+            consumer.on_detach(self._assigned(close))
+
+    def _assigned(self, close: api.CommandCloseProducer | api.CommandCloseConsumer) -> str | None:
+        """The service URL of the broker that has the topic now, if the command names it."""
+        secure = self.where.startswith("pulsar+ssl")
+        url = close.assignedBrokerServiceUrlTls if secure else close.assignedBrokerServiceUrl
+        return url or None
 
     def _redact(self, text: str) -> str:
         """A broker's text without our secret, should it repeat it."""
@@ -285,7 +314,7 @@ class Connection(asyncio.Protocol):
         self._keep_alive = loop.call_later(self._deadlines.keep_alive, self._check_alive)
 
     def _end(self, cause: MessagingError) -> None:
-        """Once: close the socket, fail what waits, and tell the producers."""
+        """Once: close the socket, fail what waits, and tell whoever is open on it."""
         if self._failure is not None:
             return
         self._failure = cause
@@ -299,9 +328,11 @@ class Connection(asyncio.Protocol):
         for answer in waiting:
             if not answer.done():
                 answer.set_exception(cause)
-        producers, self.producers = self.producers, {}
-        for producer in producers.values():
-            producer.on_detach(None)
+        opened: list[ProducerEvents | ConsumerEvents]
+        opened = [*self.producers.values(), *self.consumers.values()]
+        self.producers, self.consumers = {}, {}
+        for each in opened:
+            each.on_detach(None)
 
 
 _FIELDS: Final = {
@@ -315,6 +346,9 @@ _RESPONSES: Final[dict[int, type[Message]]] = {
     api.BaseCommand.LOOKUP: api.CommandLookupTopicResponse,
     api.BaseCommand.PRODUCER: api.CommandProducerSuccess,
     api.BaseCommand.CLOSE_PRODUCER: api.CommandSuccess,
+    api.BaseCommand.SUBSCRIBE: api.CommandSuccess,
+    api.BaseCommand.CLOSE_CONSUMER: api.CommandSuccess,
+    api.BaseCommand.GET_LAST_MESSAGE_ID: api.CommandGetLastMessageIdResponse,
     api.BaseCommand.GET_SCHEMA: api.CommandGetSchemaResponse,
     api.BaseCommand.GET_OR_CREATE_SCHEMA: api.CommandGetOrCreateSchemaResponse,
 }
@@ -333,16 +367,6 @@ def refusal(error: int, message: str, where: str) -> BrokerRefusedError:
     """The error of a response; `where` is the topic or the address."""
     name = api.ServerError.Name(error)
     return BrokerRefusedError(name, message or "no reason given", where=where)
-
-
-@asynccontextmanager
-async def deadline(seconds: float, what: str, where: str) -> AsyncIterator[None]:
-    """Raise DeadlineError where the block needs longer."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise DeadlineError(what, seconds, where=where) from None
 
 
 async def open_connection(

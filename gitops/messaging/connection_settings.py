@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
+
+from gitops.messaging.errors import DeadlineError
 
 PROTOCOL_VERSION: Final = 21
 """The version that Pulsar 4.0.7 to 5.0.0-M1 have; 3.0.7 answers with its own, 20."""
@@ -57,3 +60,13 @@ class ConnectionSettings:
     tls: ssl.SSLContext | None = None
     deadlines: Deadlines = field(default_factory=Deadlines)
     protocol_version: int = PROTOCOL_VERSION
+
+
+@asynccontextmanager
+async def deadline(seconds: float, what: str, where: str) -> AsyncIterator[None]:
+    """Raise DeadlineError where the block needs longer."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise DeadlineError(what, seconds, where=where) from None

@@ -46,6 +46,10 @@ class ProtocolError(ConnectionFailedError):
         super().__init__(what, hint="use the broker's or proxy's binary port (6650, with TLS 6651)")
 
 
+class InvalidEntryError(MessagingError):
+    """An entry is not what a producer writes: its messages cannot be read."""
+
+
 class BrokerRefusedError(MessagingError):
     """The broker answered with an error; `error` is its name in Pulsar's protocol."""
 

@@ -80,7 +80,7 @@ class ProducerSession:
     """
 
     def __init__(self, cluster: Cluster, identity: ProducerIdentity, events: SessionEvents) -> None:
-        self.producer_id: Final = cluster.next_producer_id()
+        self.producer_id: Final = cluster.next_id()
         self.topic: Final = identity.topic
         self._cluster = cluster
         self._identity = identity
@@ -254,7 +254,7 @@ class ProducerSession:
 
     async def _version_by_producer(self, connection: Connection, schema: ValueSchema) -> Version:
         """What an older broker answers when another producer opens with that schema."""
-        producer_id = self._cluster.next_producer_id()
+        producer_id = self._cluster.next_id()
         described = {"schema": schema.to_wire()} if schema.has_definition else {}
         opened: api.CommandProducerSuccess = await connection.request(
             api.BaseCommand.PRODUCER, topic=self.topic, producer_id=producer_id, **described

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import gitops
-from gitops.messaging.capture_client import MessageReaders, MessageService
+from gitops.messaging.capture_client import MessageService, Position
 from gitops.messaging.capture_files import (
     CaptureFolder,
     CaptureManifest,
@@ -17,6 +17,7 @@ from gitops.messaging.capture_files import (
     PartitionState,
     Selection,
 )
+from gitops.messaging.capture_readers import MessageReaders
 from gitops.messaging.capture_topic import CaptureJob, capture_topic, partition_name
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
@@ -24,7 +25,6 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import Scope
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.pulsar.message_service import TopicMessages
-from gitops.replay.kernel.key_value.definition import is_separated
 from gitops.replay.payload_mask import topic_mask
 from gitops.replay.substitutes import Substitutes
 
@@ -88,7 +88,9 @@ def capture(
         for folder, manifest, topic in begun:
             if stopped():
                 break
-            job = _job(messages, request, readers, folder, topic, versions[topic], stopped)
+            job = _job(
+                messages, request, readers, folder, manifest, topic, versions[topic], stopped
+            )
             found.append(_capture(job, manifest, versions[topic], progress))
     finally:
         readers.close()
@@ -114,6 +116,7 @@ def _job(  # noqa: PLR0913, PLR0917 - what a request is for one topic
     request: CaptureRequest,
     readers: MessageReaders,
     folder: CaptureFolder,
+    manifest: CaptureManifest,
     topic: TopicName,
     versions: Mapping[int, SchemaInfo],
     stopped: Callable[[], bool],
@@ -123,13 +126,26 @@ def _job(  # noqa: PLR0913, PLR0917 - what a request is for one topic
         topic=topic,
         readers=readers,
         folder=folder,
-        queues={number: messages.queue(topic, number) for number in messages.partitions(topic)},
-        separated=frozenset(number for number, info in versions.items() if is_separated(info)),
+        firsts=_firsts(messages, manifest, topic),
         mask=topic_mask(str(topic), versions, sensitive, request.substitutes)
         if sensitive
         else None,
         stopped=stopped,
     )
+
+
+def _firsts(
+    messages: TopicMessages, manifest: CaptureManifest, topic: TopicName
+) -> dict[int, Position | None]:
+    """Where each partition begins that has none of its messages yet, by their publish time."""
+    since = manifest.selection.since
+    if since is None:
+        return {}
+    return {
+        each.partition: messages.first_position(topic, each.partition, since)
+        for each in manifest.partitions
+        if each.last is None and each.end is not None
+    }
 
 
 def _partitions(messages: TopicMessages, topic: TopicName) -> tuple[PartitionState, ...]:

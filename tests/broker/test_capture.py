@@ -356,4 +356,4 @@ def test_a_service_url_that_leads_nowhere_is_named(
     assert "--service-url" in ran.err
     ran = capture(pulsar, topic, tmp_path / "other", "--service-url", "no URL")
     assert ran.code == 2
-    assert "does not accept the service URL" in ran.err
+    assert "not the service URL of a Pulsar cluster" in ran.err

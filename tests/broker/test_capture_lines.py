@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from gitops.messaging.capture_client import (
-    MessageReaders,
-    MessageService,
-    PartitionReader,
-    Position,
-    PulsarReaders,
-)
+from gitops.messaging.broker_readers import BrokerReaders
+from gitops.messaging.capture_client import MessageService, Position
 from gitops.messaging.capture_files import Selection
+from gitops.messaging.capture_readers import MessageReaders, PartitionReader
+from gitops.messaging.entries import Entry
 from gitops.model.names import NamespaceName, TopicName
 from gitops.registries.pulsar.message_service import messages_of
 from gitops.usecases.capture import CaptureRequest
@@ -64,16 +61,16 @@ def test_a_copy_on_a_broker_of_another_line_is_equal(release: str, tmp_path: Pat
 
 
 class _Interrupted:
-    """Readers of pulsar-client; something happens once, between two blocks of a partition."""
+    """Readers of a broker; something happens once, between two blocks of a partition."""
 
     def __init__(self, readers: MessageReaders, happens: Callable[[], None]) -> None:
         self._readers = readers
         self._happens = happens
 
     def open(
-        self, partition: str, *, after: Position | None, since: int | None, queue: int
+        self, partition: str, *, after: Position | None, first: Position | None
     ) -> PartitionReader:
-        found = self._readers.open(partition, after=after, since=since, queue=min(queue, 500))
+        found = self._readers.open(partition, after=after, first=first)
         return _InterruptedReader(found, self._happens)
 
     def close(self) -> None:
@@ -86,11 +83,11 @@ class _InterruptedReader:
         self._happens = happens
         self._blocks = 0
 
-    def read(self, most: int) -> list[Any]:
+    def read(self, most: int) -> Sequence[Entry]:
         self._blocks += 1
         if self._blocks == 3:
             self._happens()
-        return self._reader.read(most)
+        return self._reader.read(min(most, 500))
 
     def has_more(self) -> bool:
         return self._reader.has_more()
@@ -119,7 +116,9 @@ def test_a_restart_of_the_broker_in_the_middle_loses_and_repeats_nothing(
             stack.enter_context(pulsar_broker(settings))
 
         _capture(running, tmp_path, restart)
-        sent = [row["payload"] for row in rows_of(tmp_path / "out", TOPIC)]
+        rows = rows_of(tmp_path / "out", TOPIC)
+        assert len({row["message_id"] for row in rows}) == len(rows)
+        sent = [row["payload"] for row in rows]
         assert sent == [b"%d" % number for number in range(20_000)]
 
 
@@ -136,7 +135,7 @@ def _send_numbers(running: RunningBroker, count: int) -> None:
 
 def _capture(running: RunningBroker, folder: Path, restart: Callable[[], None]) -> None:
     def readers(service: MessageService) -> MessageReaders:
-        return _Interrupted(PulsarReaders(service), restart)
+        return _Interrupted(BrokerReaders(service), restart)
 
     with closing(open_test_registry(running.admin_url)) as registry:
         request = CaptureRequest(

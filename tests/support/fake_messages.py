@@ -1,75 +1,84 @@
-"""Messages and readers as those of pulsar-client, without a broker."""
+"""Messages and readers of them, without a broker."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from itertools import groupby
 from typing import Any
 
-from gitops.messaging.capture_client import PartitionReader, Position
+from gitops.messaging.capture_client import Position
+from gitops.messaging.capture_readers import PartitionReader
+from gitops.messaging.entries import Entry, EntryReader
+from gitops.messaging.wire import pulsar_api_pb2 as api
+from gitops.messaging.wire.frames import pack_content
 from gitops.model.errors import OutsideError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FakeMessage:
-    """One message; `version` is -1 where it has none."""
+    """One message; `version` is -1 where it has none. Messages of a batch share what follows it."""
 
     at: Position
     payload: bytes = b""
     key: str = ""
+    key_is_base64: bool = False
     ordering: str = ""
     props: Mapping[str, str] = field(default_factory=dict)
-    published: int = 1_000
     event: int = 0
-    version: int = -1
-    producer: str = "p"
     sequence: int = 0
     is_null: bool = False
-    context: Any = None
+    published: int = 1_000
+    version: int = -1
+    producer: str = "p"
+    encryption_keys: Sequence[api.EncryptionKeys] = ()
 
-    def __str__(self) -> str:
-        return f"Message(prod={self.producer}, seq={self.sequence}, publish_time=…, props={{}})"
+    def carried(self) -> dict[str, Any]:
+        """What its own metadata has."""
+        optional = {
+            "partition_key": self.key,
+            "partition_key_b64_encoded": self.key_is_base64 and bool(self.key),
+            "ordering_key": self.ordering.encode(),
+            "event_time": self.event,
+            "null_value": self.is_null,
+        }
+        return {
+            "properties": [api.KeyValue(key=key, value=self.props[key]) for key in self.props],
+            "sequence_id": self.sequence,
+            **{name: value for name, value in optional.items() if value},
+        }
 
-    def data(self) -> bytes:
-        return self.payload
-
-    def length(self) -> int:
-        return len(self.payload)
-
-    def partition_key(self) -> str:
-        return self.key
-
-    def ordering_key(self) -> str:
-        return self.ordering
-
-    def properties(self) -> dict[str, str]:
-        return dict(self.props)
-
-    def publish_timestamp(self) -> int:
-        return self.published
-
-    def event_timestamp(self) -> int:
-        return self.event
-
-    def int_schema_version(self) -> int:
-        return self.version
-
-    def producer_name(self) -> str:
-        return self.producer
-
-    def has_null_value(self) -> bool:
-        return self.is_null
-
-    def encryption_context(self) -> Any:  # noqa: ANN401 - pulsar-client has no types
-        return self.context
-
-    def message_id(self) -> SimpleNamespace:
-        return SimpleNamespace(
-            ledger_id=lambda: self.at.ledger,
-            entry_id=lambda: self.at.entry,
-            batch_index=lambda: self.at.batch,
+    def metadata(self, **more: Any) -> api.MessageMetadata:  # noqa: ANN401 - any field
+        """That of an entry that it begins."""
+        if self.version >= 0:
+            more["schema_version"] = struct.pack(">q", self.version)
+        return api.MessageMetadata(
+            producer_name=self.producer,
+            publish_time=self.published,
+            encryption_keys=self.encryption_keys,
+            **more,
         )
+
+
+def to_entry(messages: Sequence[FakeMessage]) -> Entry:
+    """Some messages of one entry, of which those before them in the batch were compacted."""
+    first = messages[0]
+    if first.at.batch < 0:
+        metadata = first.metadata(**first.carried())
+        payload = first.payload
+    else:
+        number = first.at.batch + len(messages)
+        metadata = first.metadata(sequence_id=first.sequence, num_messages_in_batch=number)
+        payload = _single(b"", compacted_out=True) * first.at.batch
+        payload += b"".join(_single(one.payload, **one.carried()) for one in messages)
+    at = api.MessageIdData(ledgerId=first.at.ledger, entryId=first.at.entry)
+    return EntryReader(None).read(at, pack_content(metadata, payload))
+
+
+def _single(payload: bytes, **fields: Any) -> bytes:  # noqa: ANN401 - any field
+    head = api.SingleMessageMetadata(payload_size=len(payload), **fields).SerializeToString()
+    return struct.pack(">I", len(head)) + head + payload
 
 
 def batches(count: int, size: int = 4, **more: Any) -> list[FakeMessage]:  # noqa: ANN401
@@ -110,8 +119,7 @@ class FakeReaders:
         partition: str,
         *,
         after: Position | None,
-        since: int | None,  # noqa: ARG002 - the Protocol's signature
-        queue: int,  # noqa: ARG002 - as above
+        first: Position | None,  # noqa: ARG002 - the Protocol's signature
     ) -> PartitionReader:
         self.opened.append(after)
         found = [
@@ -136,8 +144,9 @@ class _FakeReader:
         self._readers = readers
         self._left = left
 
-    def read(self, most: int) -> list[Any]:
-        return list(self._readers.take(self._left, most))
+    def read(self, most: int) -> list[Entry]:
+        found = self._readers.take(self._left, most)
+        return [to_entry(list(each)) for _, each in groupby(found, lambda one: one.at[:2])]
 
     def has_more(self) -> bool:
         return bool(self._left)

@@ -105,7 +105,8 @@ class FakeBroker:
             while True:
                 frame = await _read(reader)
                 self.frames.append(frame)
-                answer = self.replies.get(frame.command.type, _DEFAULTS[frame.command.type])
+                kind = frame.command.type
+                answer = self.replies.get(kind) or _DEFAULTS[kind]
                 connection.send(*answer(self, connection, frame))
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -285,6 +286,7 @@ _DEFAULTS: Final[dict[int, Answer]] = {
     Kind.GET_OR_CREATE_SCHEMA: _get_or_create,
     Kind.SEND: _send,
     Kind.CLOSE_PRODUCER: _closed,
+    Kind.CLOSE_CONSUMER: _closed,
     Kind.PING: _pong,
     Kind.PONG: nothing,
     Kind.AUTH_RESPONSE: nothing,

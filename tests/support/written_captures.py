@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gitops.messaging.capture_client import Position
@@ -48,8 +49,9 @@ def write_capture(  # noqa: PLR0913 - what a capture has
     folder = CaptureFolder.of(out, topic)
     folder.begin(manifest, schemas)
     separated = frozenset(number for number, info in schemas.items() if is_separated(info))
-    readers = FakeReaders({partition_name(topic, -1): messages}, block=1_000)
-    job = CaptureJob(topic=topic, readers=readers, folder=folder, separated=separated)
+    sent = [replace(one, key_is_base64=one.version in separated) for one in messages]
+    readers = FakeReaders({partition_name(topic, -1): sent}, block=1_000)
+    job = CaptureJob(topic=topic, readers=readers, folder=folder)
     capture_topic(job, manifest)
     return folder
 

@@ -30,7 +30,7 @@ MASK_KEY: Final = "PULSAR_GITOPS_MASK_KEY"
 """The environment variable with the key of `--mask hash`."""
 
 _SHORTEST_KEY: Final = 16
-_NEEDED: Final = ("numpy", "pulsar", "pyarrow")
+_NEEDED: Final = ("cramjam", "cryptography", "google.protobuf", "google_crc32c", "numpy", "pyarrow")
 
 
 class Format(StrEnum):
@@ -126,7 +126,7 @@ def capture(
 
     needed = (*_NEEDED, "fastavro") if part_format is Format.AVRO else _NEEDED
     require_modules("capture", needed, "pulsar")
-    from gitops.messaging.capture_client import PulsarReaders
+    from gitops.messaging.broker_readers import BrokerReaders
     from gitops.registries.pulsar.message_service import messages_of
     from gitops.usecases.capture import CaptureRequest
     from gitops.usecases.capture import capture as run_capture
@@ -149,7 +149,7 @@ def capture(
             substitutes=_substitutes(mask),
             resume=resume,
             is_decrypted=decryption_key is not None,
-            open_readers=partial(PulsarReaders, decryption_key=decryption_key),
+            open_readers=partial(BrokerReaders, decryption_key=decryption_key),
         )
         messages = messages_of(live, root, service_url)
         captured = run_capture(live, messages, request, stopped, progress)

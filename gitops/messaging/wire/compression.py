@@ -1,4 +1,4 @@
-"""Payloads as a producer compresses them, each in the form that Pulsar's clients read."""
+"""Payloads as producers compress them, each in the form that Pulsar's clients read."""
 
 from __future__ import annotations
 
@@ -52,3 +52,25 @@ class Compression:
     def __call__(self, payload: bytes) -> bytes:
         """The payload as it is sent."""
         return self._compress(payload) if self._compress else payload
+
+
+def decompress(name: str, data: bytes, size: int) -> bytes:
+    """What was compressed to `data`, of `size` bytes; raises ValueError where it is none."""
+    import cramjam
+
+    if name == "NONE":
+        return data
+    into = {
+        "LZ4": cramjam.lz4.decompress_block_into,
+        "ZLIB": cramjam.zlib.decompress_into,
+        "ZSTD": cramjam.zstd.decompress_into,
+        "SNAPPY": cramjam.snappy.decompress_raw_into,
+    }[name]
+    found = bytearray(size)
+    try:
+        written = into(data, found)
+    except cramjam.DecompressionError as error:
+        raise ValueError(str(error)) from None
+    if written != size:
+        raise ValueError(f"{written} bytes in place of {size}")
+    return bytes(found)

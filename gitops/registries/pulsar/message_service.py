@@ -23,13 +23,6 @@ if TYPE_CHECKING:
     from gitops.ports import Registry
 
 _CONSUME: Final = "the permission to consume the topic"
-_FEWEST: Final = 2
-_MOST: Final = 5_000
-_UNKNOWN: Final = 100
-"""Messages that are fetched ahead where the role may not ask for their size."""
-
-_QUEUE_BYTES: Final = 8 * 1024 * 1024
-"""Bytes that are fetched ahead, by the average size of a partition's messages."""
 
 
 class _Body(BaseModel):
@@ -42,26 +35,12 @@ class PartitionsResponse(_Body):
     partitions: Annotated[int, Field(ge=0)]
 
 
-class LastMessageResponse(_Body):
-    """GET …/lastMessageId; -1 for what there is none of."""
+class MessageIdResponse(_Body):
+    """GET …/lastMessageId and …/messageid/TIME; -1 for what there is none of."""
 
     ledger_id: int = Field(alias="ledgerId")
     entry_id: int = Field(alias="entryId")
     batch_index: int = Field(default=-1, alias="batchIndex")
-
-
-class StatsResponse(_Body):
-    """GET …/stats: what came in since the broker has the topic, messages of batches one by one."""
-
-    count: int = Field(alias="msgInCounter")
-    size: int = Field(alias="bytesInCounter")
-
-
-class InternalStatsResponse(_Body):
-    """GET …/internalStats, as far as the size of entries is concerned."""
-
-    count: int = Field(alias="numberOfEntries")
-    size: int = Field(alias="totalSize")
 
 
 class LookupResponse(_Body):
@@ -72,7 +51,6 @@ class LookupResponse(_Body):
 
 
 _B = TypeVar("_B", bound=_Body)
-_Stats = type[StatsResponse] | type[InternalStatsResponse]
 
 
 def messages_of(registry: Registry, root: Path, service_url: str | None) -> TopicMessages:
@@ -126,29 +104,21 @@ class TopicMessages:
         answer = self._admin_client.get(f"{_path(topic, partition)}/lastMessageId")
         if partition >= 0 and answer.status == HTTPStatus.NOT_FOUND:
             return None  # no broker has made it yet
-        found = self._read(answer, LastMessageResponse, "a message id")
+        found = self._read(answer, MessageIdResponse, "a message id")
         if found.ledger_id < 0:
             return None
         return Position(found.ledger_id, found.entry_id, found.batch_index)
 
-    def queue(self, topic: TopicName, partition: int) -> int:
-        """How many messages are fetched ahead, so that they need little memory.
+    def first_position(self, topic: TopicName, partition: int, since: int) -> Position | None:
+        """The first message that was published then (ms since 1970) or later.
 
-        By the average size of messages or, where nothing came in lately, of entries, which are
-        larger.
+        It may be one before, and is the newest where there is none. Raises NotThereError.
         """
-        kinds: tuple[tuple[str, _Stats], ...] = (
-            ("stats", StatsResponse),
-            ("internalStats", InternalStatsResponse),
-        )
-        for name, kind in kinds:
-            answer = self._admin_client.get(f"{_path(topic, partition)}/{name}")
-            if answer.status != HTTPStatus.OK:
-                return _UNKNOWN
-            found = self._read(answer, kind, "a topic's stats")
-            if found.count > 0:
-                return max(_FEWEST, min(_MOST, _QUEUE_BYTES * found.count // max(found.size, 1)))
-        return _MOST
+        answer = self._admin_client.get(f"{_path(topic, partition)}/messageid/{since}")
+        found = self._read(answer, MessageIdResponse, "a message id")
+        if found.ledger_id < 0:
+            return None
+        return Position(found.ledger_id, max(0, found.entry_id), -1)
 
     def has_any(self, topic: TopicName) -> bool:
         """Whether a message is stored, read or not; raises OutsideError where it is not known.

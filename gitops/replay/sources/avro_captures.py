@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow
 
 from gitops.messaging.capture_avro import DEFINITION, NOT_AVRO
-from gitops.messaging.capture_columns import SCHEMA
+from gitops.messaging.capture_schema import SCHEMA
 from gitops.model.errors import extra_hint
 from gitops.replay.batches import MOST_BYTES, MOST_ROWS
 from gitops.replay.sources.avro_blocks import Block, Header, read_blocks, read_header

@@ -59,8 +59,8 @@ def test_what_only_the_java_client_sends_is_captured(
     assert [row["sequence_id"] for row in odd] == [7, 9, 20, 21]
     assert [row["payload"] for row in odd] == [b"\x01", b"\x02", None, b""]
     assert [row["is_null"] for row in odd] == [False, False, True, False]
-    # The client does not tell that this key is base64.
-    assert [row["key"] for row in odd] == [b"/wA=", None, b"gone", b"empty"]
+    assert [row["key"] for row in odd] == [b"\xff\x00", None, b"gone", b"empty"]
+    assert [row["key_is_base64"] for row in odd] == [True, None, False, False]
     assert odd[1]["ordering_key"] == b"\xff\x00"
     assert odd[3]["properties"] == {"ü": "\0😀"}
     assert odd[3]["event_time"].timestamp() == 1.234

@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from types import SimpleNamespace
 from typing import Any, Final
 
 import fastavro
@@ -24,6 +23,7 @@ from gitops.messaging.capture_files import (
 )
 from gitops.messaging.capture_topic import CaptureJob, MaskedMessage
 from gitops.messaging.capture_topic import capture_topic as run
+from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import OutsideError
 from gitops.model.names import TopicName
 from tests.support.capture_topics import rows_of
@@ -130,17 +130,10 @@ def test_a_broker_that_has_more_and_sends_nothing_is_given_up(tmp_path: Path) ->
 
 
 def test_avro_parts_have_the_same_messages(tmp_path: Path) -> None:
-    key = SimpleNamespace(key="k", value=lambda: b"v", metadata={"m": "1"})
-    context = SimpleNamespace(
-        keys=lambda: [key],
-        param=lambda: "\xff",
-        algorithm=lambda: "",
-        compression_type=lambda: SimpleNamespace(name="LZ4"),
-        uncompressed_message_size=lambda: 5,
-        batch_size=lambda: -1,
-        is_decryption_failed=lambda: True,
+    key = api.EncryptionKeys(key="k", value=b"v", metadata=[api.KeyValue(key="m", value="1")])
+    odd = FakeMessage(
+        at=Position(2, 0, -1), is_null=True, event=7, encryption_keys=[key], version=3
     )
-    odd = FakeMessage(at=Position(2, 0, -1), is_null=True, event=7, context=context, version=3)
     messages = [*batches(9, props={"a": "b"}, key="k"), odd]
     for part_format in ("parquet", "avro"):
         wanted = manifest(odd.at).model_copy(update={"part_format": part_format})
@@ -149,7 +142,7 @@ def test_avro_parts_have_the_same_messages(tmp_path: Path) -> None:
     with part.open("rb") as file:
         rows = list(fastavro.reader(file))
     expected = rows_of(tmp_path / "parquet", TOPIC)
-    assert expected[-1]["encryption"]["param"] == b"\xff"
+    assert expected[-1]["encryption"]["keys"][0]["value"] == b"v"
     expected[-1]["encryption"]["keys"][0]["metadata"] = {"m": "1"}
     assert rows == expected
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from gitops.messaging.capture_columns import SCHEMA
 from gitops.messaging.capture_files import PartFormat
 from gitops.messaging.capture_parts import open_part
+from gitops.messaging.capture_schema import SCHEMA
 from gitops.messaging.publish_parts import CapturedMessage, count_versions, read_part
 from gitops.model.errors import UsageError
 

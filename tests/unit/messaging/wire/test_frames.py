@@ -28,9 +28,9 @@ def test_commands_arrive_in_pieces(seed: int, size: int) -> None:
     data = b"".join(map(command_frame, commands))
     buffer = FrameBuffer()
     found = [
-        command
+        frame.command
         for start in range(0, len(data), size)
-        for command in buffer.feed(data[start : start + size])
+        for frame in buffer.feed(data[start : start + size])
     ]
     assert found == commands
     assert buffer.size == 0
@@ -44,7 +44,7 @@ def test_whatever_arrives_is_a_command_or_an_error_of_the_protocol(data: bytes) 
     except ProtocolError as error:
         assert error.what.startswith("the server sent")  # noqa: PT017 - both ways are right
     else:
-        assert all(command.IsInitialized() for command in found)
+        assert all(frame.command.IsInitialized() for frame in found)
 
 
 @given(st.binary(max_size=300), st.binary(max_size=30))

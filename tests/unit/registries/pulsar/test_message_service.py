@@ -74,34 +74,18 @@ def test_a_partition_that_nobody_used_yet_is_empty_and_a_topic_is_missing(
 
 
 @pytest.mark.parametrize(
-    ("stats", "internal", "expected"),
+    ("body", "expected"),
     [
-        ({"msgInCounter": 100, "bytesInCounter": 100 * 1024}, {}, 5_000),
-        ({"msgInCounter": 10, "bytesInCounter": 10 * 2**20}, {}, 8),
-        ({"msgInCounter": 1, "bytesInCounter": 2**30}, {}, 2),
-        (
-            {"msgInCounter": 0, "bytesInCounter": 0},
-            {"numberOfEntries": 10, "totalSize": 10 * 2**20},
-            8,
-        ),
-        (
-            {"msgInCounter": 0, "bytesInCounter": 0},
-            {"numberOfEntries": 0, "totalSize": 0},
-            5_000,
-        ),
+        ({"ledgerId": 5, "entryId": 7, "partitionIndex": -1}, Position(5, 7, -1)),
+        ({"ledgerId": 5, "entryId": -1}, Position(5, 0, -1)),
+        ({"ledgerId": -1, "entryId": -1}, None),
     ],
 )
-def test_larger_messages_are_fetched_ahead_in_smaller_numbers(
-    httpserver: HTTPServer, stats: object, internal: object, expected: int
+def test_the_first_message_since_a_moment_is_a_position(
+    httpserver: HTTPServer, body: object, expected: Position | None
 ) -> None:
-    answers(httpserver, f"{PATH}/stats", stats)
-    answers(httpserver, f"{PATH}/internalStats", internal)
-    assert messages(httpserver).queue(TOPIC, -1) == expected
-
-
-def test_who_may_not_ask_for_sizes_fetches_few(httpserver: HTTPServer) -> None:
-    answers(httpserver, f"{PATH}/stats", {"reason": "no"}, 403)
-    assert messages(httpserver).queue(TOPIC, -1) == 100
+    answers(httpserver, f"{PATH}/messageid/1000", body)
+    assert messages(httpserver).first_position(TOPIC, -1, 1000) == expected
 
 
 def test_the_broker_of_a_topic_is_looked_up(httpserver: HTTPServer) -> None:

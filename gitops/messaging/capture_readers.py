@@ -1,0 +1,45 @@
+"""Who reads the messages of a cluster for a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gitops.messaging.capture_client import Position
+from gitops.messaging.entries import Entry
+
+
+class PartitionReader(Protocol):
+    """Reads one partition from a position on."""
+
+    def read(self, most: int) -> Sequence[Entry]:
+        """The next entries, of about `most` messages; none where none comes for a second.
+
+        Raises OutsideError.
+        """
+        ...
+
+    def has_more(self) -> bool:
+        """Whether the broker has an entry that was not read; raises OutsideError."""
+        ...
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+class MessageReaders(Protocol):
+    """Opens readers of one cluster."""
+
+    def open(
+        self, partition: str, *, after: Position | None, first: Position | None
+    ) -> PartitionReader:
+        """A reader of the partition of that name; raises OutsideError.
+
+        It begins behind `after`, else with the entry of `first`, else with the oldest one.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close all connections."""
+        ...
