@@ -100,6 +100,7 @@ class MessagingClient:
             multi_schema=settings.multi_schema,
             properties=settings.properties,
             partition=partition,
+            is_encrypted=settings.is_encrypted,
         )
         return TopicProducer(self._cluster, identity, settings, producer)
 

@@ -61,7 +61,16 @@ class BrokerRefusedError(MessagingError):
     @property
     def is_retriable(self) -> bool:
         """Whether the same request may be accepted a little later."""
-        return self.error in RETRIABLE
+        return self.error in RETRIABLE and not self.demands_encryption
+
+    @property
+    def demands_encryption(self) -> bool:
+        """Whether the namespace has `encryption_required`, and the producer does not encrypt.
+
+        ServerCnx answers it as a MetadataError, which only its text tells apart (Pulsar 3.0.7 to
+        5.0.0-M1).
+        """
+        return self.message.startswith("Encryption is required")
 
 
 class SendExpiredError(UnknownOutcomeError):

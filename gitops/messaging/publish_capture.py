@@ -18,7 +18,13 @@ from gitops.messaging.capture_files import (
     PartitionState,
     capture_folders,
 )
-from gitops.messaging.publish_parts import AGAIN, CapturedMessage, count_versions, read_part
+from gitops.messaging.publish_parts import (
+    AGAIN,
+    CapturedMessage,
+    count_encrypted,
+    count_versions,
+    read_part,
+)
 from gitops.model.errors import UsageError
 from gitops.model.schema import SchemaInfo
 
@@ -58,6 +64,14 @@ class CaptureSource:
     def partitions(self) -> int:
         """How many partitions the captured topic has, 1 for one that is not partitioned."""
         return len(self.manifest.partitions)
+
+    def count_encrypted(self) -> int:
+        """How many messages are published encrypted; raises UsageError for a damaged file."""
+        return sum(
+            count_encrypted(path, self.manifest.part_format)
+            for state in self.manifest.partitions
+            for path in _parts(self.folder, self.manifest, state)
+        )
 
     def messages(self) -> Iterator[PlacedMessage]:
         """All messages, always in the same order: that of each partition, merged by publish time.

@@ -106,6 +106,12 @@ def count_versions(path: Path, part_format: PartFormat) -> Counter[int | None]:
         return _COUNTERS[part_format](path)
 
 
+def count_encrypted(path: Path, part_format: PartFormat) -> int:
+    """How many messages of a part are encrypted still; raises UsageError as `read_part`."""
+    encryptions = (each.encryption for each in read_part(path, part_format))
+    return sum(each is not None and not each["is_decrypted"] for each in encryptions)
+
+
 def _parquet(path: Path) -> Iterator[CapturedMessage]:
     for batch in _batches(path, _COLUMNS):
         columns = [batch.column(name) for name in _COLUMNS]

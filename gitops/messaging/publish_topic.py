@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -92,7 +92,7 @@ async def publish_topic(job: PublishJob, state: PublicationState) -> Publication
     """Publish what is left; raises what keeps it from beginning, answers what ends it later."""
     async with MessagingClient(job.service_url, job.settings) as client:
         schemas = _Schemas.of(job.source)
-        producer = await schemas.open(client, job.topic, _settings(job, state))
+        producer = await _open(client, job, schemas, _settings(job, state))
         if producer is None:
             return _all_refused(job, state, schemas)
         try:
@@ -102,6 +102,25 @@ async def publish_topic(job: PublishJob, state: PublicationState) -> Publication
             # Not flushed: whatever is not acknowledged was given up.
             for partition in producer.partitions:
                 await partition.close()
+
+
+async def _open(
+    client: MessagingClient, job: PublishJob, schemas: _Schemas, settings: ProducerSettings
+) -> Producer | None:
+    """As `_Schemas.open`; raises UsageError where encryption is demanded that messages have not."""
+    try:
+        return await schemas.open(client, job.topic, settings)
+    except BrokerRefusedError as error:
+        if not error.demands_encryption:
+            raise
+    if plain := job.source.total - job.source.count_encrypted():
+        raise UsageError(
+            f"the namespace of {job.topic} demands encryption, and {plain:,} of "
+            f"{job.source.total:,} messages of the capture are not encrypted",
+            hint="publish to a namespace without encryption_required, or capture encrypted "
+            "messages without --decryption-key",
+        )
+    return await schemas.open(client, job.topic, replace(settings, is_encrypted=True))
 
 
 def _settings(job: PublishJob, state: PublicationState) -> ProducerSettings:

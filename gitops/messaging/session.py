@@ -51,6 +51,7 @@ class ProducerIdentity:
     multi_schema: MultiSchema = "disabled"
     partition: int = -1
     properties: Mapping[str, str] = field(default_factory=dict)
+    is_encrypted: bool = False
 
 
 class SessionEvents(Protocol):
@@ -225,6 +226,7 @@ class ProducerSession:
             "epoch": self._epoch,
             "user_provided_producer_name": identity.name is not None,
             "metadata": key_values(identity.properties),
+            "encrypted": identity.is_encrypted,
         }
         if self._name is not None:
             command["producer_name"] = self._name

@@ -22,7 +22,8 @@ class ProducerSettings:
     also with brokers that lack it). A batch is sent with `batch_messages`, with `batch_bytes`, or
     after `batch_delay` seconds. Calls wait while `pending_messages` or `pending_bytes` are not
     acknowledged, for `room_seconds` at most. A message fails after `send_seconds`, which is how
-    long calls wait, too, where `room_seconds` is None.
+    long calls wait, too, where `room_seconds` is None. `is_encrypted` says that each message is
+    sent as somebody encrypted it: then the broker accepts no others.
     """
 
     name: str | None = None
@@ -39,6 +40,7 @@ class ProducerSettings:
     compression: CompressionName = "NONE"
     hashing: HashingScheme = "JavaStringHash"
     properties: Mapping[str, str] = field(default_factory=dict)
+    is_encrypted: bool = False
 
     def __post_init__(self) -> None:
         """Raise UsageError for bounds that allow nothing."""

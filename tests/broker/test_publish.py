@@ -155,6 +155,46 @@ def test_encrypted_messages_are_published_as_they_are(
     assert {row["key"] for row in rows} == {b"k"}
 
 
+def test_a_namespace_that_demands_encryption_gets_encrypted_messages_alone(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    private, public = key_pair(tmp_path, "our")
+    url = f"{pulsar.admin_url}/admin/v2/namespaces/{topic.namespace}/encryptionRequired"
+    _send_encrypted(pulsar, topic, private, public)
+    capture(pulsar, topic, tmp_path / "first")
+    capture(pulsar, topic, tmp_path / "clear", "--decryption-key", private)
+    admin_request("POST", url, json.loads("true"))
+    refused = publish(pulsar, tmp_path / "clear", copy)
+    assert refused.code == 2, refused.err
+    assert "demands encryption, and 20 of 20 messages of the capture are not encrypted" in (
+        " ".join(refused.err.split())
+    )
+    assert not list(tmp_path.glob("**/*.publish-*"))
+    ran = publish(pulsar, tmp_path / "first", copy)
+    assert ran.code == 0, ran.err
+    capture(pulsar, copy, tmp_path / "second", "--decryption-key", private)
+    assert [row["payload"] for row in rows_of(tmp_path / "second", copy)] == [
+        row["payload"] for row in rows_of(tmp_path / "clear", topic)
+    ]
+
+
+def _send_encrypted(
+    pulsar: RunningBroker, topic: TopicName, private: Path, public: Path, count: int = 20
+) -> None:
+    import pulsar as library
+
+    with pulsar_client(pulsar) as client:
+        producer = client.create_producer(
+            f"persistent://{topic}",
+            batching_enabled=True,
+            encryption_key="team-key",
+            crypto_key_reader=library.CryptoKeyReader(str(public), str(private)),
+        )
+        for number in range(count):
+            producer.send_async(b"v%d" % number, None)
+        producer.flush()
+
+
 # What is refused.
 
 

@@ -9,7 +9,10 @@ from typing import Final
 import pytest
 
 from gitops.messaging.client import MessagingClient
+from gitops.messaging.cluster import Cluster
 from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
+from gitops.messaging.entries import EntryReader
+from gitops.messaging.reader_session import ReaderSession
 from gitops.messaging.settings import ProducerSettings
 from gitops.messaging.wire.frames import LARGEST_FRAME, FrameBuffer
 from gitops.model.errors import GitopsError
@@ -52,6 +55,34 @@ async def attempt(seed: int, turns: asyncio.Semaphore) -> None:
 async def send_one(client: MessagingClient, settings: ProducerSettings) -> None:
     producer = await client.producer("t", avro(), settings)
     await producer.new_message(avro("note")).value({"id": "a"}).send()
+
+
+@pytest.mark.slow
+def test_a_reader_of_a_hostile_server_ends_with_a_clear_error() -> None:
+    async def main() -> None:
+        turns = asyncio.Semaphore(AT_ONCE)
+        await asyncio.gather(*(attempt_to_read(seed, turns) for seed in range(0, SEEDS, 4)))
+
+    asyncio.run(main())
+
+
+async def attempt_to_read(seed: int, turns: asyncio.Semaphore) -> None:
+    async with turns, hostile_server(seed) as url, asyncio.timeout(LONGEST):
+        cluster = Cluster(url, ConnectionSettings(deadlines=DEADLINES))
+        session = ReaderSession(cluster, "persistent://a/b/c", None, EntryReader(None))
+        try:
+            with pytest.raises(GitopsError) as caught:
+                await read_to_the_end(session)
+        finally:
+            await session.close()
+            await cluster.close()
+        assert caught.value.what, seed
+
+
+async def read_to_the_end(session: ReaderSession) -> None:
+    await session.open()
+    while await session.has_more():
+        await session.read(1)
 
 
 def test_a_buffer_holds_no_more_than_a_frame() -> None:
