@@ -100,7 +100,7 @@ def _before_commit(
         raise UsageError(_ROOT, where=commit, hint="name a later commit, or a plan file") from None
     trees = tree_of(checkout, parent), tree_of(checkout, commit)
     old, new = (load(each, release=planning.release) for each in trees)
-    states = tuple(_desired(each, planning) for each in (old, new))
+    states = _desired(old, planning), _desired(new, planning)
     scope = commit_scope(*states)
     registry = planning.registry
     observed = _observe(registry, scope)

@@ -30,8 +30,8 @@ def test_modules_lines_and_imports_stay_what_the_page_says() -> None:
     shown = (*_now("modules, lines in `gitops/`"), *_now("lines that are imports"))
     assert measured == pytest.approx(shown, rel=0.05), f"now they are {measured}"
     modules, thousand_lines, percent = measured
-    assert modules <= 540
-    assert thousand_lines <= 91
+    assert modules <= 580
+    assert thousand_lines <= 97
     assert percent <= 9.5
 
 

@@ -15,13 +15,14 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import is_same_value, managed_items
-from gitops.model.state import RegistryState, Scope
-from gitops.planning.fingerprints import Subject
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.planning.revision import is_revision_of
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.scenarios.registries import Command
 from tests.support.git_repos import GitRepository
 from tests.support.states import field, record
+
+_Governed = NamespaceState | TopicState
 
 _RUNS: Final = int(os.environ.get("UNDO_RUNS", "12"))
 _SEED: Final = int(os.environ.get("UNDO_SEED", "1"))
@@ -150,9 +151,9 @@ def _different(before: RegistryState, after: RegistryState) -> set[str]:
     return found
 
 
-def _policies_differ(old: Subject, new: Subject) -> bool:
+def _policies_differ(old: _Governed, new: _Governed) -> bool:
     """Whether other values are in force; a broker's own is the same whether it is set or not."""
-    start = {"isAllowAutoUpdateSchema": True}
+    start: dict[str, Any] = {"isAllowAutoUpdateSchema": True}
     was, now = (start | dict(managed_items(one.policies)) for one in (old, new))
     return any(not is_same_value(k, was.get(k), now.get(k)) for k in was.keys() | now.keys())
 

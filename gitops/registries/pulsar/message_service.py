@@ -43,6 +43,12 @@ class MessageIdResponse(_Body):
     batch_index: int = Field(default=-1, alias="batchIndex")
 
 
+class InternalStatsResponse(_Body):
+    """GET …/internalStats, as far as the number of stored entries is concerned."""
+
+    count: int = Field(alias="numberOfEntries")
+
+
 class LookupResponse(_Body):
     """GET /lookup/v2/topic/…: the broker that has the topic; empty where it has no such port."""
 

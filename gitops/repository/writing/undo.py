@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from gitops.model.drift import (
     DefinitionAnswer,
@@ -100,8 +100,8 @@ def undo(undo_input: UndoInput) -> Adoption:
 
 
 def _namespace(name: NamespaceName, keys: Mapping[str, PolicyValue]) -> NamespaceState:
-    policies = NamespacePolicies(**{snake_case(key): value for key, value in keys.items()})
-    return NamespaceState(namespace=name, policies=policies)
+    policies: dict[str, Any] = {snake_case(key): value for key, value in keys.items()}
+    return NamespaceState(namespace=name, policies=NamespacePolicies(**policies))
 
 
 def _with(tree: FileTree, files: Mapping[str, bytes | None]) -> FileTree:
