@@ -8,7 +8,7 @@ from typing import Final
 
 from gitops.audit.cause import AUTO_UPDATE, VALIDATION, Cause, assumed_values
 from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR, RETAINED
-from gitops.audit.strategies import stricter_cause, stricter_strategies
+from gitops.audit.strategies import ALL_STRICT, stricter_cause, stricter_strategies
 from gitops.audit.topic import AuditedTopic
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName
@@ -42,6 +42,7 @@ class NamespaceAudit:
         self.assumed = assumed_values(broker)
         self._strategy, self._by = strategy_in_force(TopicPolicies(), state.policies, broker)
         self._fitting: frozenset[Strategy] | None = None
+        self._ruled_out: frozenset[Strategy] = frozenset()
         self._own: list[_Fitting] = []
         self._inherited: list[_Fitting] = []
         self._with_schema = 0
@@ -68,13 +69,19 @@ class NamespaceAudit:
         self._loose |= is_loose and topic.name.domain == "persistent"
 
     def add_strategies(self, topic: AuditedTopic) -> None:
-        """Which strategies a topic's history satisfies, if it has two versions to tell."""
-        if len(topic.history.entries) == 1:
-            return
+        """Which strategies a topic's history satisfies, if it has two versions to tell.
+
+        With one version it only rules out what refuses a consumer with that version, as transitive
+        strategies do where it is JSON in Jackson's form (Pulsar 4.0.7).
+        """
         now, by = topic.policies.strategy, topic.policies.strategy_by
         fitting = stricter_strategies(topic, now)
+        is_alone = len(topic.history.entries) == 1
         if by == "topic":
-            self._own += [(str(topic.name), now, by, fitting)]
+            self._own += [] if is_alone else [(str(topic.name), now, by, fitting)]
+            return
+        if is_alone:
+            self._ruled_out |= ALL_STRICT - fitting
             return
         self._fitting = fitting if self._fitting is None else self._fitting & fitting
         if fitting:
@@ -95,9 +102,8 @@ class NamespaceAudit:
 
     def _stricter_causes(self) -> Iterator[Cause]:
         """The namespace, where all its topics fit; else each topic that fits alone."""
-        whole = stricter_cause(
-            str(self.name), self._strategy, self._by, self._fitting or frozenset(), whole=True
-        )
+        all_fit = (self._fitting or frozenset()) - self._ruled_out
+        whole = stricter_cause(str(self.name), self._strategy, self._by, all_fit, whole=True)
         if whole:
             yield whole
         for each in (*self._own, *([] if whole else self._inherited)):

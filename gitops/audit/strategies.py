@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
-from gitops.audit.topic import AuditedTopic, mismatch_text, refused_versions, versions_text
+from gitops.audit.topic import (
+    AuditedTopic,
+    mismatch_text,
+    unregistered_versions,
+    versions_text,
+)
 from gitops.broker.consumer_compatibility import check_sent
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
@@ -22,11 +27,15 @@ STRICTEST_FIRST: Final = (
     Strategy.BACKWARD,
     Strategy.FORWARD,
 )
-_ALL: Final = frozenset(STRICTEST_FIRST)
+ALL_STRICT: Final = frozenset(STRICTEST_FIRST)
 _STRICTER: Final = {
-    Strategy.ALWAYS_COMPATIBLE: _ALL,
-    Strategy.BACKWARD: _ALL - {Strategy.BACKWARD, Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE},
-    Strategy.FORWARD: _ALL - {Strategy.BACKWARD, Strategy.FORWARD, Strategy.BACKWARD_TRANSITIVE},
+    Strategy.ALWAYS_COMPATIBLE: ALL_STRICT,
+    Strategy.BACKWARD: frozenset(
+        {Strategy.FULL_TRANSITIVE, Strategy.FULL, Strategy.BACKWARD_TRANSITIVE}
+    ),
+    Strategy.FORWARD: frozenset(
+        {Strategy.FULL_TRANSITIVE, Strategy.FULL, Strategy.FORWARD_TRANSITIVE}
+    ),
     Strategy.FULL: frozenset({Strategy.FULL_TRANSITIVE}),
     Strategy.BACKWARD_TRANSITIVE: frozenset({Strategy.FULL_TRANSITIVE}),
     Strategy.FORWARD_TRANSITIVE: frozenset({Strategy.FULL_TRANSITIVE}),
@@ -35,8 +44,8 @@ _STRICTER: Final = {
 
 
 def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
-    """The versions that a strategy would have refused."""
-    if refused := refused_versions(topic, strategy):
+    """The versions that a strategy would have refused, each after those before it as they are."""
+    if refused := unregistered_versions(topic, strategy):
         versions = versions_text(tuple(version for version, _ in refused))
         message = f"{strategy.value} would have refused what was registered"
         yield Cause(
@@ -66,7 +75,7 @@ def stricter_strategies(topic: AuditedTopic, now: Strategy) -> frozenset[Strateg
 
 
 def _fits(topic: AuditedTopic, now: Strategy, other: Strategy) -> bool:
-    if refused_versions(topic, other):
+    if unregistered_versions(topic, other):
         return False
     return all(
         check_sent(topic.history, schema, other, topic.line).accepted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -9,7 +10,7 @@ from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, STRATEGY
 from gitops.broker.connection import ConnectionPolicies
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
-from gitops.broker.registration import check
+from gitops.broker.registration import check, register_sent
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -34,6 +35,11 @@ class AuditedTopic:
         """The newest live version."""
         return self.history.entries[-1][1]
 
+    def history_before(self, version: int) -> StoredHistory:
+        """The live versions that a version was registered after."""
+        earlier = tuple(one for one in self.history.entries if one[0] < version)
+        return replace(self.history, entries=earlier)
+
     def rests_on(self, *settings: str) -> tuple[str, ...]:
         """Of these settings of the broker those that decide about this topic."""
         by = {STRATEGY: self.policies.strategy_by, AUTO_UPDATE: self.policies.auto_update_by}
@@ -52,19 +58,41 @@ class AuditedTopic:
 
 
 def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int, Outcome], ...]:
-    """The versions that a strategy would have refused, had it been in force from the first on.
+    """The versions that break a strategy, each compared with those before it as they are.
 
     A check that fails on a version that is no valid schema is no refusal by the strategy.
     """
-    found = []
-    entries = topic.history.entries
-    for count in range(1, len(entries)):
-        version, schema = entries[count]
-        before = replace(topic.history, entries=entries[:count])
-        outcome = check(before, schema, strategy, topic.line)
-        if outcome.end is End.INCOMPATIBLE:
-            found.append((version, outcome))
-    return tuple(found)
+    return tuple(one for one in _exceptions(topic, strategy) if one[1].end is End.INCOMPATIBLE)
+
+
+def unregistered_versions(
+    topic: AuditedTopic, strategy: Strategy
+) -> tuple[tuple[int, Outcome], ...]:
+    """The versions that a broker would not have registered under a strategy, and else would have.
+
+    Those that break it, and those on which its check fails: that is 500 instead of 409, and the
+    schema is not stored either (Pulsar 4.0.7).
+    """
+    return tuple(
+        (version, outcome)
+        for version, outcome in _exceptions(topic, strategy)
+        if outcome.end is End.INCOMPATIBLE or _is_registered_unchecked(topic, version)
+    )
+
+
+def _exceptions(topic: AuditedTopic, strategy: Strategy) -> Iterator[tuple[int, Outcome]]:
+    """The versions whose check does not end well."""
+    for version, schema in topic.history.entries[1:]:
+        outcome = check(topic.history_before(version), schema, strategy, topic.line)
+        if outcome.end is not End.COMPATIBLE:
+            yield version, outcome
+
+
+def _is_registered_unchecked(topic: AuditedTopic, version: int) -> bool:
+    """Whether nothing but the strategy keeps a broker from registering a version."""
+    schema = dict(topic.history.entries)[version]
+    unchecked, before = Strategy.ALWAYS_COMPATIBLE, topic.history_before(version)
+    return register_sent(before, schema, unchecked, topic.line).accepted
 
 
 def unreadable_reason(schema: StoredSchema, line: BrokerLine) -> str:

@@ -193,6 +193,28 @@ def test_a_namespace_that_could_be_stricter() -> None:
     assert not of_rule(one_version.findings, "AUDIT-S002")
 
 
+def test_a_topic_with_one_version_rules_out_what_refuses_its_consumers() -> None:
+    """Under FULL_TRANSITIVE the broker refuses them the very definition (Pulsar 4.0.7)."""
+    jackson = ("JSON", '{"type": "object", "properties": {"a": {"type": "integer"}}}')
+
+    report = audit_of({"a": (TEXT, WIDER), "b": (jackson,)}, policies=BACKWARD)
+
+    (found,) = of_rule(report.findings, "AUDIT-S002")
+    assert found.message == "BACKWARD is in force: all topics satisfy FULL"
+
+
+def test_a_version_on_which_the_check_fails_would_not_have_been_registered() -> None:
+    """4.0.7 answers 500 under FULL, and lets it in under ALWAYS_COMPATIBLE."""
+    named = order("int32 a = 1;")
+    nameless = replace(named, schema=named.schema.replace("shop.Order", ""))
+
+    report = audit_of({"a": (nameless, named)}, policies=LOOSE, strategy=Strategy.FULL)
+    fitting = audit_of({"a": (nameless, named)}, policies=LOOSE)
+
+    assert of_rule(report.findings, "AUDIT-S001")
+    assert not of_rule(fitting.findings, "AUDIT-S002")
+
+
 def test_one_topic_that_does_not_fit_leaves_the_others() -> None:
     report = audit_of({"a": (TEXT, WIDER), "b": (TEXT, NUMBER)}, policies=LOOSE)
 
