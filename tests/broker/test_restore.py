@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +17,13 @@ from tests.support.capture_topics import keep_messages
 from tests.support.command_line import captured
 from tests.support.java_program import JavaProgram
 from tests.support.publications import allow_all_schemas, send_mixed
-from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker
+from tests.support.pulsar_broker import (
+    BrokerSettings,
+    BrokerUnavailableError,
+    RunningBroker,
+    pulsar_broker,
+)
+from tests.support.pulsar_class_path import class_path, find_java
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -55,12 +63,28 @@ def a_topic(pulsar: RunningBroker, topic: TopicName) -> None:
     admin_request("PUT", strategy, "FULL_TRANSITIVE")
 
 
+def lose(broker: RunningBroker, path: str) -> None:
+    """Remove a path of the broker's metadata, with all below it."""
+    command = ["org.apache.zookeeper.ZooKeeperMain", "-server", broker.zookeeper, "deleteall", path]
+    environment = {**os.environ, "CLASSPATH": class_path()}
+    subprocess.run(
+        [find_java(), *command], env=environment, check=True, capture_output=True, timeout=120
+    )
+
+
+def schema_ledgers(broker: RunningBroker, topic: TopicName) -> set[int]:
+    """Where the broker keeps the versions of a topic."""
+    url = f"{broker.admin_url}/admin/v2/schemas/{topic}/metadata"
+    return {one["ledgerId"] for one in json.loads(admin_request("GET", url))["index"]}
+
+
 def recorded(root: Path) -> dict[str, str]:
-    """The files of a new snapshot, without the times of the versions."""
+    """The files of a new snapshot, without the times of the versions and of the snapshot."""
     ran = captured("snapshot", "--repo", root)
     assert ran.code == 0, ran.err
     files = sorted((root / "snapshots").glob("**/*.json"))
-    return {str(one): re.sub(r'"timestamp": \d+', "", one.read_text()) for one in files}
+    times = re.compile(r'"timestamp": \d+|"recorded": "[^"]+"')
+    return {str(one): times.sub("", one.read_text()) for one in files}
 
 
 def test_messages_from_before_the_loss_decode_after_a_restore(
@@ -69,8 +93,7 @@ def test_messages_from_before_the_loss_decode_after_a_restore(
     topic = TopicName(pulsar_namespace, "mixed")
     a_repository(tmp_path, pulsar, pulsar_namespace)
     a_topic(pulsar, topic)
-    reading = (pulsar.service_url, f"persistent://{topic}", str(MESSAGES))
-    before = program.run(*reading)
+    before = read(program, pulsar, topic)
     files = recorded(tmp_path)
     schemas = f"{pulsar.admin_url}/admin/v2/schemas/{topic}"
     admin_request("DELETE", f"{schemas}/schema?force=true")
@@ -82,6 +105,44 @@ def test_messages_from_before_the_loss_decode_after_a_restore(
 
     assert ran.code == 0, ran.err
     assert "v1 to v6 after 1 deletion in place of v0" in ran.out
-    assert program.run(*reading) == before
+    assert read(program, pulsar, topic) == before
     assert {line.split("|")[0] for line in before} >= {"1", "2", "3", "4", "5", "6"}
     assert recorded(tmp_path) == files
+
+
+def test_a_broker_that_has_lost_metadata_and_ledgers_of_schemas(
+    program: JavaProgram, tmp_path: Path
+) -> None:
+    """The paths of one topic's schemas are gone, of another's the ledgers that have them."""
+    namespace = NamespaceName("public", "default")
+    path, ledgers = TopicName(namespace, "path"), TopicName(namespace, "ledgers")
+    disk, root = tmp_path / "disk", tmp_path / "schemas"
+    disk.mkdir()
+    root.mkdir()
+    try:
+        with pulsar_broker(BrokerSettings(data=disk)) as broker:
+            a_repository(root, broker, namespace)
+            for topic in (path, ledgers):
+                a_topic(broker, topic)
+            before = {one: read(program, broker, one) for one in (path, ledgers)}
+            files = recorded(root)
+            for number in schema_ledgers(broker, ledgers):
+                lose(broker, f"/ledgers/00/0000/L{number:04}")
+            lose(broker, f"/schemas/{path}")
+        with pulsar_broker(BrokerSettings(data=disk)) as broker:
+            config = root / "gitops.yaml"
+            config.write_text(re.sub(r"http://[^']+", broker.admin_url, config.read_text()))
+            for topic in (path, ledgers):
+                url = f"{broker.admin_url}/admin/v2/schemas/{topic}/schemas"
+                assert json.loads(admin_request("GET", url)) == {"getSchemaResponses": []}
+            ran = captured("restore", "--repo", root)
+            assert ran.code == 0, ran.err
+            assert {one: read(program, broker, one) for one in (path, ledgers)} == before
+            assert recorded(root) == files
+    except BrokerUnavailableError as reason:
+        pytest.skip(f"no Pulsar broker: {reason}")
+
+
+def read(program: JavaProgram, broker: RunningBroker, topic: TopicName) -> list[str]:
+    """What AUTO_CONSUME reads of a topic."""
+    return program.run(broker.service_url, f"persistent://{topic}", str(MESSAGES))

@@ -91,11 +91,15 @@ class BrokerSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningBroker:
-    """A broker that answers; `tls_admin_url` is empty where it has no HTTPS port."""
+    """A broker that answers; `tls_admin_url` is empty where it has no HTTPS port.
+
+    `zookeeper` is where its metadata are, empty where it keeps them by itself.
+    """
 
     admin_url: str
     service_url: str = ""
     tls_admin_url: str = ""
+    zookeeper: str = ""
 
 
 @contextmanager
@@ -140,6 +144,7 @@ def _started(
         admin_url=f"http://127.0.0.1:{web_port}",
         service_url=f"pulsar://127.0.0.1:{broker_port}",
         tls_admin_url=f"https://localhost:{tls_port}" if settings.tls else "",
+        zookeeper=f"127.0.0.1:{zookeeper_port}" if settings.data else "",
     )
     # Pulsar 5.0 has no such option: its bookie finds a port by itself.
     ports = [] if settings.release.startswith("5.") else ["--bookkeeper-port", str(bookie_port)]

@@ -106,12 +106,13 @@ def _carry_out(
     from gitops.interrupts import interruption
     from gitops.journal.writer import JournalFile
     from gitops.model.journal import APPLIED
-    from gitops.planning.plan_document import to_document
+    from gitops.planning.plan_document import digest as digest_of
     from gitops.usecases.apply import Result, apply
     from gitops.usecases.restore import check
 
     journal = JournalFile(path)
-    digest = to_document(found.plan)["digest"]
+    # Not over the plan's whole document: that of each action is in the journal anyway.
+    digest = digest_of({"observed": dict(found.plan.observed), "snapshot": found.source})
     start = Execution(plan=found.plan, digest=digest).journal_start()
     journal.begin({**start, "command": "restore"})
     results: list[Result] = []

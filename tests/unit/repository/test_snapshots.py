@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,12 @@ from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.repository.documents.manifests import TopicSnapshot
 from gitops.repository.loader import load
 from gitops.repository.snapshots import (
+    read_namespace_state,
+    read_topic,
     read_topic_state,
     recorded_namespaces,
     recorded_topics,
@@ -66,6 +69,37 @@ def test_a_topic_with_all_that_is_known_of_it() -> None:
         ],
     }
     assert TopicSnapshot.model_validate_json(files[_TOPIC]).history() == topic.history
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_a_topic_that_exists_has_its_partitions(count: int) -> None:
+    found = {CREATED: TopicPartitions(topic=CREATED, count=count)}
+    files = render("production", replace(state(topic_state(CREATED, STRING)), partitions=found))
+
+    assert _one(files, _TOPIC)["partitions"] == count
+    assert read_topic(MemoryTree(files), _TOPIC)[1] == found[CREATED]
+
+
+def test_a_topic_that_does_not_exist_has_none() -> None:
+    absent = {CREATED: TopicPartitions(topic=CREATED, exists=False)}
+    files = render("production", replace(state(topic_state(CREATED, STRING)), partitions=absent))
+
+    assert "partitions" not in _one(files, _TOPIC)
+    assert read_topic(MemoryTree(files), _TOPIC)[1] == absent[CREATED]
+
+
+@pytest.mark.parametrize("kind", ["TopicSnapshot", "NamespaceSnapshot"])
+def test_a_snapshot_of_a_newer_release_is_refused_and_not_overwritten(kind: str) -> None:
+    name = _TOPIC if kind == "TopicSnapshot" else "snapshots/production/shop/orders.json"
+    content = json.dumps({"apiVersion": "pulsar-gitops/v2", "kind": kind, "new": 1}).encode()
+    tree = MemoryTree({name: content})
+    read = read_topic_state if kind == "TopicSnapshot" else read_namespace_state
+
+    with pytest.raises(UsageError, match="the snapshot is of the version pulsar-gitops/v2") as one:
+        read(tree, name)
+    assert one.value.hint == "this release reads pulsar-gitops/v1: use the release that wrote it"
+    with pytest.raises(UsageError, match="pulsar-gitops/v2, and would be overwritten"):
+        replaceable_topics(tree, "production")
 
 
 def test_a_namespace_stands_beside_its_folder() -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from gitops.model.broker_settings import known_settings
 from gitops.model.config import Config
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.policy import NamespacePolicies, SettingSource, TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, TopicState
+from gitops.repository.broker_snapshots import recorded_time
 from gitops.usecases.import_registry import new_to, observe_all
-from gitops.usecases.snapshot import observe_managed
+from gitops.usecases.snapshot import make_snapshot, observe_managed
 from tests.support.fake_registry import FakeRegistry
-from tests.support.states import CREATED, ORDERS, STRING, state, topic_state
+from tests.support.states import CREATED, INT64, ORDERS, STRING, state, topic_state
+from tests.support.trees import MemoryTree
 
 _PAYMENTS = NamespaceName("shop", "payments")
 _RECORDED = TopicName(ORDERS, "recorded")
@@ -128,3 +134,46 @@ def test_a_namespace_of_a_topic_needs_no_manifest() -> None:
     files = _repository(replace(state(topic_state(CREATED, STRING)), namespaces={}))
 
     assert set(observe_managed(files, FakeRegistry(), frozenset()).namespaces) == {ORDERS}
+
+
+# ------------------------------------------------------------------ when it was taken
+
+
+_LEARNED = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
+_FILE = "snapshots/fake/broker.json"
+
+
+def _taken(root: Path, known: RegistryState, tree: MemoryTree, hour: int) -> dict[str, bytes]:
+    """The files of a snapshot of a cluster at that hour."""
+    registry = FakeRegistry(known, listed=list(known.topics), broker=_LEARNED)
+    made = make_snapshot(
+        registry,
+        root,
+        tree,
+        _repository(state(namespaces={ORDERS: NamespacePolicies()})),
+        now=lambda: datetime.datetime(2026, 11, 24, hour, tzinfo=datetime.UTC),
+    )
+    return dict(made.files)
+
+
+def test_the_time_is_that_of_the_last_snapshot_that_found_a_change(tmp_path: Path) -> None:
+    known = state(topic_state(CREATED, STRING))
+
+    first = _taken(tmp_path, known, MemoryTree({}), 8)
+    again = _taken(tmp_path, known, MemoryTree(first), 9)
+    later = _taken(tmp_path, state(topic_state(CREATED, STRING, INT64)), MemoryTree(again), 10)
+
+    assert json.loads(first[_FILE])["recorded"] == "2026-11-24T08:00:00Z"
+    assert again == first
+    assert recorded_time(MemoryTree(later), "fake") == "2026-11-24T10:00:00Z"
+
+
+def test_files_of_an_older_release_stay_while_nothing_changes(tmp_path: Path) -> None:
+    known = state(topic_state(CREATED, STRING))
+    files = _taken(tmp_path, known, MemoryTree({}), 8)
+    document = json.loads(files[_FILE])
+    del document["recorded"]
+    older = {**files, _FILE: f"{json.dumps(document, indent=2)}\n".encode()}
+
+    assert _taken(tmp_path, known, MemoryTree(older), 9) == older
+    assert recorded_time(MemoryTree(older), "fake") == ""
