@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Final
 
 from gitops.changes.change import LoadedChange
@@ -22,7 +24,7 @@ from gitops.git.history import last_change
 from gitops.git.tree import is_known
 from gitops.model.check import History, HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.errors import GitopsError, OutsideError, UnreadableFileError
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.schema import SchemaEntry, SchemaInfo
@@ -163,6 +165,13 @@ class KnownVersions:
                 "replace its own history",
                 hint=f"git rm --cached {config.local_path}, and add it to .gitignore",
             )
+        for name in config.files:
+            if self._is_of_the_change(name):
+                raise NoHistoryError(
+                    f"registry '{wanted.name}' is reached with {name}, which is not the base's, "
+                    "and a change must not choose whom secrets are sent to",
+                    hint="merge that file alone; then the registry is asked",
+                )
         registry = open_registry(wanted.name, config, root)
         self.stack.callback(registry.close)
         state = registry.observe(self.scope, self.progress)
@@ -170,8 +179,23 @@ class KnownVersions:
             registry=registry, state=state, history=History(source=HistorySource.REGISTRY)
         )
 
+    def _is_of_the_change(self, name: str) -> bool:
+        """Whether a file has another content than in the base, and git knows it or its folder."""
+        root = self.loaded.change.checkout.root
+        path = os.path.relpath(root / name, root)
+        try:
+            content = (root / name).read_bytes()
+        except OSError:
+            return False  # which is told when it is opened
+        with suppress(UnreadableFileError):
+            if self.loaded.change.base_tree.read(path) == content:
+                return False
+        real = os.path.relpath(os.path.realpath(root / name), os.path.realpath(root))
+        changed = self.loaded.change.changed & {path, *map(str, PurePath(path).parents)}
+        return any(map(self._is_of_the_clone, (path, real, *changed)))
+
     def _is_of_the_clone(self, path: str) -> bool:
-        """Whether git knows the registry's file, in the folder or in the change."""
+        """Whether git knows a file, in the folder or in the change."""
         change = self.loaded.change
         return is_known(change.checkout, path, [change.head] if change.head else [])
 

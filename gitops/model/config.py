@@ -62,6 +62,27 @@ class TlsAuthentication:
     key_file: str
 
 
+def files_of_authentication(
+    authentication: PulsarAuthentication | None,
+) -> tuple[str | None, ...]:
+    """The files that a way to authenticate names, None for one that it leaves out."""
+    match authentication:
+        case TokenAuthentication():
+            return (_file(authentication.token),)
+        case BasicAuthentication():
+            return (_file(authentication.password),)
+        case OAuth2Authentication():
+            return authentication.credentials_file, _file(authentication.client_secret)
+        case TlsAuthentication():
+            return authentication.certificate_file, authentication.key_file
+        case None:
+            return ()
+
+
+def _file(secret: SecretRef | None) -> str | None:
+    return secret.name if secret and secret.kind == "file" else None
+
+
 PulsarAuthentication = (
     TokenAuthentication | BasicAuthentication | OAuth2Authentication | TlsAuthentication
 )
@@ -102,6 +123,14 @@ class RegistryConfig(ABC):
         history along, so `check` does not use it.
         """
         return None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are read to connect to it, relative to the root or absolute.
+
+        A change that brings one of them along could choose whom the secrets are sent to.
+        """
+        return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,12 @@ from typing import Annotated
 from pydantic import Field
 
 from gitops.model.broker_settings import assumed_settings
-from gitops.model.config import PulsarAuthentication, RegistryConfig, TlsConfig
+from gitops.model.config import (
+    PulsarAuthentication,
+    RegistryConfig,
+    TlsConfig,
+    files_of_authentication,
+)
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.repository.documents.authentication import (
     AuthenticationDocument,
@@ -46,6 +51,12 @@ class PulsarConfig(RegistryConfig):
     def address(self) -> str:
         """The URL, as gitops.yaml names it."""
         return self.url
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The authorities' certificates, and the files that have the secrets."""
+        found = (self.tls.ca_file, *files_of_authentication(self.authentication))
+        return tuple(name.removeprefix("file://") for name in found if name)
 
 
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
