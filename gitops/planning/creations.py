@@ -50,6 +50,7 @@ def existence_findings(
     """What has to exist first and is not declared, and what is not as it is declared."""
     yield from _missing_tenants(desired, observed)
     yield from _missing_topics(actions, desired, observed)
+    yield from _short_lived_topics(actions)
     yield from _other_tenants(desired, observed)
     yield from _other_partitions(desired, observed)
 
@@ -87,9 +88,26 @@ def _missing_topics(
             "PLAN-R008",
             "the registry has no such topic, so Pulsar accepts no policies for it",
             subject=str(topic),
-            hint="write create: true into its manifest, and apply creates it; or create it: "
+            hint="write partitions: into its manifest, and apply creates it; or create it: "
             f"pulsar-admin topics create {name}; or set the policies for its namespace",
         )
+
+
+def _short_lived_topics(actions: Sequence[Action]) -> Iterator[Finding]:
+    """Topics that a broker deletes while nobody uses them; a partitioned one stays (Pulsar 4.0.7).
+
+    `brokerDeleteInactiveTopicsEnabled` is true by default, and looks every minute.
+    """
+    for action in actions:
+        if isinstance(action, CreateTopic) and not action.partitions:
+            yield make_finding(
+                "PLAN-R018",
+                "a broker deletes a topic without partitions that has no clients and no "
+                "subscriptions, and its schemas and policies with it",
+                subject=str(action.topic),
+                hint="write partitions: 1 in place of create: true, or create the topic's "
+                "subscriptions soon",
+            )
 
 
 def _only_one(names: Sequence[object], instead: str) -> str:

@@ -89,7 +89,7 @@ def test_one_plan_and_one_apply_bring_it_up(command: Command, repo: Path, tmp_pa
 
     first = _plan(command, repo, "--out", plan_file)
     assert [one["action"] for one in first["actions"]] == _IN_ORDER
-    assert first["findings"] == []
+    assert [one["rule"] for one in first["findings"]] == ["PLAN-R018"]
     assert command("apply", "--repo", str(repo), plan_file)[0] == 0
 
     again = _plan(command, repo)

@@ -58,6 +58,11 @@ PLAN_RULES: Final = (
         "a topic has another number of partitions",
         "planning.creations._other_partitions",
     ),
+    warning(
+        "PLAN-R018",
+        "a topic that is created may be deleted again",
+        "planning.creations._short_lived_topics",
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",

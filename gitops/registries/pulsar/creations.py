@@ -13,7 +13,7 @@ from gitops.registries.pulsar.address import topic_path
 from gitops.registries.pulsar.error_responses import refusal, unexpected_body
 from gitops.registries.pulsar.observation import (
     NAMESPACES_PERMISSION,
-    TOPICS_PERMISSION,
+    SCHEMA_PERMISSION,
     map_in_threads,
 )
 from gitops.registries.pulsar.response_bodies import read_names
@@ -88,7 +88,7 @@ class CreationClient:
     def _partitions(self, topic: TopicName) -> TopicPartitions:
         """Pulsar 4.0.7 answers 404 for a topic, and for a namespace, that does not exist."""
         path = f"{topic.domain}/{topic_path(topic)}/partitions"
-        answer = self._get(path, permission=TOPICS_PERMISSION, accepted=_MISSING)
+        answer = self._get(path, permission=SCHEMA_PERMISSION, accepted=_MISSING)
         if answer.status == HTTPStatus.NOT_FOUND:
             return TopicPartitions(topic=topic, exists=False)
         try:

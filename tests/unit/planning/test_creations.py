@@ -78,12 +78,14 @@ def test_what_others_need_comes_first() -> None:
     }
 
 
+@pytest.mark.rule("PLAN-R018")
 def test_a_topic_without_a_schema_is_created() -> None:
     desired = RegistryState(topics={CREATED: TopicState(topic=CREATED)}, partitions=_partitions(0))
 
     plan = make_plan(question(desired, _EMPTY))
 
     assert plan.actions == (CreateTopic(topic=CREATED, partitions=0),)
+    assert ("PLAN-R018", str(CREATED)) in _rules(plan)
 
 
 def test_what_is_there_is_left_alone() -> None:
@@ -153,7 +155,7 @@ def test_policies_of_a_topic_that_does_not_exist_are_found() -> None:
     without = make_plan(question(state(topic_state(CREATED, STRING)), absent))
 
     assert _rules(plan) == [("PLAN-R008", str(CREATED))]
-    assert "create: true" in plan.findings[0].hint
+    assert "partitions:" in plan.findings[0].hint
     assert f"pulsar-admin topics create {CREATED}" in plan.findings[0].hint
     assert without.findings == ()
 
