@@ -6,6 +6,7 @@ where a tenant or a topic is not as the files declare it, that is reported.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from gitops.model.findings import Finding
@@ -142,11 +143,12 @@ def _names(names: frozenset[str]) -> str:
 
 
 def _update_command(wanted: TenantState, found: TenantState) -> str:
-    clusters = wanted.allowed_clusters or found.allowed_clusters or frozenset()
+    clusters = wanted.allowed_clusters or found.allowed_clusters
     roles = wanted.admin_roles if wanted.admin_roles is not None else found.admin_roles
-    given = f" --allowed-clusters {','.join(sorted(clusters))}" if clusters else ""
-    given += f" --admin-roles {','.join(sorted(roles))}" if roles else ""
-    return f"change tenant.yaml, or the tenant: pulsar-admin tenants update {wanted.tenant}{given}"
+    words = ["pulsar-admin", "tenants", "update", str(wanted.tenant)]
+    words += ["--allowed-clusters", ",".join(sorted(clusters))] if clusters else []
+    words += ["--admin-roles", ",".join(sorted(roles))] if roles else []
+    return f"change tenant.yaml, or the tenant: {shlex.join(words)}"
 
 
 def _other_partitions(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
@@ -170,6 +172,7 @@ def _partition_hint(topic: TopicName, wanted: int, found: int) -> str:
     """Pulsar adds partitions to a partitioned topic, and never takes one away (Pulsar 4.0.7)."""
     manifest = f"write partitions: {found}" if found else "write create: true"
     if 0 < found < wanted:
-        command = f"pulsar-admin topics update-partitioned-topic {topic} --partitions {wanted}"
+        words = ("update-partitioned-topic", str(topic), "--partitions", str(wanted))
+        command = shlex.join(["pulsar-admin", "topics", *words])
         return f"add them: {command}; or {manifest}"
     return f"{manifest} in place of it: Pulsar cannot change that of a topic that exists"

@@ -219,7 +219,7 @@ def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
             sign, changes = "+" if created or topic else "~", tuple(one.change for one in policies)
             columns = (
                 kind,
-                *(tenant_text(a.state) for a in actions if isinstance(a, CreateTenant)),
+                *(safe(tenant_text(a.state)) for a in actions if isinstance(a, CreateTenant)),
             )
             return replace(block, sign=sign, columns=columns, policies=changes)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitops.model.errors import RegistryRefusedError, UsageError
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import (
     BrokerSettings,
     NamespacePolicies,
@@ -17,7 +17,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
 )
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.model.state import Scope, TopicState
+from gitops.model.state import Scope, TenantState, TopicState
 from gitops.ports import Registry
 from gitops.registries.embedded.registry import EmbeddedRegistry, open_registry
 from gitops.registries.embedded.settings import EmbeddedConfig
@@ -43,6 +43,33 @@ def registry(tmp_path: Path) -> Iterator[EmbeddedRegistry]:
     registry = EmbeddedRegistry("local", tmp_path / "registry.db", clock=clock)
     registry.create_namespace(SHOP)
     yield registry
+    registry.close()
+
+
+def test_as_a_cluster_it_makes_nothing_by_itself(tmp_path: Path) -> None:
+    config = EmbeddedConfig(path="registry.db", as_cluster=True)
+    registry = open_registry("local", config, tmp_path)
+    scope = Scope(namespaces=frozenset({SHOP}), topics=frozenset({TOPIC}))
+    change = PolicyChange(
+        key="schemaCompatibilityStrategy", before=None, after=SchemaCompatibilityStrategy.FULL
+    )
+    empty = registry.observe(scope)
+    assert not empty.namespaces[SHOP].tenant_exists
+    assert not empty.topics[TOPIC].exists
+
+    with pytest.raises(RegistryRefusedError, match="Tenant does not exist"):
+        registry.create_namespace(SHOP)
+    registry.create_tenant(TenantState(tenant=TenantName("shop")))
+    registry.create_namespace(SHOP)
+    with pytest.raises(RegistryRefusedError, match="Topic not found"):
+        registry.set_policies(TOPIC, [change])
+    registry.register_schema(TOPIC, STRING)  # which needs no topic, as on a cluster
+    registry.create_topic(TOPIC, 2)
+    registry.set_policies(TOPIC, [change])
+
+    found = registry.observe(scope)
+    assert found.namespaces[SHOP].tenant_exists
+    assert found.topics[TOPIC].exists
     registry.close()
 
 

@@ -15,7 +15,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.reports.text.apply import ActionLines, apply_count, apply_head
 from gitops.usecases.apply import Result
 from tests.support.consoles import shown, unwrapped
-from tests.support.plans import EVERYTHING
+from tests.support.plans import CREATIONS, EVERYTHING
 from tests.support.states import CREATED, ORDERS
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
@@ -53,6 +53,18 @@ def test_lines_stand_below_each_other_though_each_comes_alone() -> None:
     lines = ActionLines.of(EVERYTHING)
     alone = "".join(shown(lines.line(result)) for result in _results(EVERYTHING, 7))
     assert alone == _text(_results(EVERYTHING, 7))
+
+
+def test_what_is_created_is_named_with_its_partitions() -> None:
+    plan = replace(EVERYTHING, actions=CREATIONS)
+    lines = ActionLines.of(plan)
+    tenant, topic = CREATIONS
+    failed = Result(action=topic, error=OutsideError("no answer"))
+    text = "".join(shown(lines.line(one)) for one in (Result(action=tenant), failed))
+    assert [line.split() for line in text.splitlines()] == [
+        ["✓", "shop", "created"],
+        ["✗", "shop/orders/order-created", "create,", "4", "partitions:", "no", "answer"],
+    ]
 
 
 def test_the_version_is_the_one_that_came_out() -> None:
