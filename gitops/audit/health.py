@@ -14,7 +14,9 @@ from gitops.audit.topic import (
     unreadable_reason,
     versions_text,
 )
+from gitops.model.findings import Finding
 from gitops.model.names import TopicName
+from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.schemas.review import changes_of
@@ -29,6 +31,7 @@ NO_SCHEMA: Final = "AUDIT-H006"
 POLICY_PAIR: Final = "AUDIT-H007"
 UNREAD: Final = "AUDIT-H008"
 RETAINED: Final = "AUDIT-H009"
+INACTIVE: Final = "AUDIT-H010"
 
 _NO_PROMISE: Final = (Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE)
 
@@ -135,3 +138,16 @@ def unread_causes(reasons: Mapping[TopicName, str]) -> Iterator[Cause]:
             "consumed, delete the topic's schema and register it anew",
         )
         yield Cause(message=message, finding=finding)
+
+
+def inactive_topic_findings(broker: BrokerSettings) -> Iterator[Finding]:
+    """Brokers that delete topics which nobody uses: their schemas go with them (Pulsar 4.0.7)."""
+    if broker.deletes_inactive_topics:
+        yield make_finding(
+            INACTIVE,
+            "the brokers delete topics without producers, consumers and subscriptions, and their "
+            "schemas with them",
+            subject="brokerDeleteInactiveTopicsEnabled",
+            hint="create the subscriptions of clients that come later, or turn it off for a "
+            "namespace: pulsar-admin namespaces set-inactive-topic-policies",
+        )

@@ -79,6 +79,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         doubts=known.doubts,
         types_without_checker=known.types_without_checker,
         default_retention=known.default_retention or declared.default_retention,
+        deletes_inactive_topics=known.deletes_inactive_topics,
         other_releases=() if is_option else known.other_releases,
     )
 

@@ -152,7 +152,8 @@ class BrokerSettings:
     decisions do not take into account. `other_releases` are those of brokers that the same cluster
     has beside the one that decides, oldest first. `types_without_checker` are those whose default
     checker broker.conf leaves out, so that the broker compares no two of their schemas.
-    `default_retention` is None where it is not known; no decision about a schema rests on it.
+    `default_retention` is None where it is not known; no decision about a schema rests on it, nor
+    on `deletes_inactive_topics`: whether brokers delete topics that nobody uses, None if not known.
     """
 
     release: str = DEFAULT_RELEASE
@@ -170,6 +171,7 @@ class BrokerSettings:
     doubts: tuple[SettingRemark, ...] = field(default=(), compare=False)
     other_releases: tuple[str, ...] = field(default=(), compare=False)
     default_retention: Retention | None = field(default=NO_RETENTION, compare=False)
+    deletes_inactive_topics: bool | None = field(default=None, compare=False)
 
     def source(self, name: str) -> SettingSource:
         """Where the value of a field is from."""

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import Final
 
 from gitops.audit.audit import Audit, AuditSettings
+from gitops.audit.health import inactive_topic_findings
 from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.steps import releases_hint
 from gitops.broker.lines.line import BrokerLine
@@ -83,8 +84,12 @@ def audit(
             its = None
     report = found.report(request.severities)
     hints = {"release": releases_hint(report)}
-    doubts = (*conflict_findings(report.broker), *doubt_findings(report.broker, hints))
-    findings = (*report.findings, *apply_severities(doubts, request.severities))
+    of_brokers = (
+        *conflict_findings(report.broker),
+        *doubt_findings(report.broker, hints),
+        *inactive_topic_findings(report.broker),
+    )
+    findings = (*report.findings, *apply_severities(of_brokers, request.severities))
     return replace(report, findings=findings, unlisted=request.unlisted)
 
 

@@ -71,5 +71,10 @@ AUDIT_RULES: Final = (
         "ALWAYS_COMPATIBLE where messages are retained",
         "audit.namespace.NamespaceAudit.causes",
     ),
+    info(
+        "AUDIT-H010",
+        "brokers delete inactive topics with their schemas",
+        "audit.health.inactive_topic_findings",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

@@ -44,6 +44,7 @@ _LEGACY_JSON: Final = "schema_json_allow_legacy_jackson_format"
 _BOOLEANS: Final = {"true": True, "false": False}
 _CHECKERS: Final = "schemaRegistryCompatibilityCheckers"
 _RETENTION: Final = ("defaultRetentionTimeInMinutes", "defaultRetentionSizeInMB")
+_INACTIVE: Final = "brokerDeleteInactiveTopicsEnabled"
 _INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
 _PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
 _DEFAULTS: Final = {
@@ -71,6 +72,7 @@ class _Findings:
     other_releases: list[str] = field(default_factory=list)
     unchecked: list[SchemaType] = field(default_factory=list)
     retention: Retention | None = None
+    deletes_inactive: bool | None = None
 
 
 def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
@@ -107,6 +109,7 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
         known,
         types_without_checker=tuple(found.unchecked),
         default_retention=found.retention,
+        deletes_inactive_topics=found.deletes_inactive,
     )
 
 
@@ -188,6 +191,7 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
     release = found.values.get("release")
     _add_checkers(found, content.get(_CHECKERS), release)
     found.retention = _retention(*(content.get(key) for key in _RETENTION))
+    found.deletes_inactive = _BOOLEANS.get(str(content.get(_INACTIVE)).lower())
 
 
 def _add_setting(found: _Findings, name: str, text: object) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.audit.health import inactive_topic_findings
 from gitops.model.findings import Finding, Severity
 from gitops.model.policy import BrokerSettings, NamespacePolicies, Retention, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
@@ -369,3 +370,17 @@ def test_a_topic_alone_may_be_loose_and_one_without_storage_retains_nothing() ->
         {"a": (TEXT,)}, retention=FOREVER, topic_policies=loose, domain="non-persistent"
     )
     assert not of_rule(volatile.findings, "AUDIT-H009")
+
+
+@pytest.mark.rule("AUDIT-H010")
+def test_brokers_that_delete_inactive_topics_are_named_once() -> None:
+    (found,) = inactive_topic_findings(BrokerSettings(deletes_inactive_topics=True))
+
+    assert (found.rule, found.severity) == ("AUDIT-H010", Severity.INFO)
+    assert found.subject == "brokerDeleteInactiveTopicsEnabled"
+
+
+@pytest.mark.rule("AUDIT-H010")
+@pytest.mark.parametrize("deletes", [False, None])
+def test_brokers_that_do_not_or_of_which_that_is_not_known(deletes: bool | None) -> None:  # noqa: FBT001
+    assert not [*inactive_topic_findings(BrokerSettings(deletes_inactive_topics=deletes))]

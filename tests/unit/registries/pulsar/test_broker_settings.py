@@ -248,3 +248,19 @@ def test_a_broker_that_cannot_be_asked_is_told(httpserver: HTTPServer) -> None:
 
     assert found.release == "4.0.7"
     assert found.limits[0] == "2 other brokers could not be asked for their release."
+
+
+@pytest.mark.parametrize(
+    ("value", "deletes"), [("true", True), ("false", False), ("perhaps", None), (None, None)]
+)
+def test_whether_inactive_topics_are_deleted(
+    value: str | None,
+    deletes: bool | None,  # noqa: FBT001 - what is expected
+    httpserver: HTTPServer,
+) -> None:
+    more = {} if value is None else {"brokerDeleteInactiveTopicsEnabled": value}
+    configuration = {**CONFIGURATION, **more}
+
+    found = learned(httpserver, {"version": "4.0.7", "configuration/runtime": configuration})
+
+    assert found.deletes_inactive_topics is deletes
