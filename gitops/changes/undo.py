@@ -15,7 +15,7 @@ from gitops.git.checkout import Checkout, open_checkout
 from gitops.git.references import commit_of
 from gitops.git.tree import CommitTree, tree_of
 from gitops.model.errors import GitopsError, OutsideError, UnreadableFileError, UsageError
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.fingerprints import is_same
@@ -99,13 +99,13 @@ def _before_commit(
     except UsageError:
         raise UsageError(_ROOT, where=commit, hint="name a later commit, or a plan file") from None
     trees = tree_of(checkout, parent), tree_of(checkout, commit)
-    old, new = (load(each, release=planning.release) for each in trees)
-    states = _desired(old, planning), _desired(new, planning)
-    scope = commit_scope(*states)
+    old, new = (_loaded(each, planning) for each in trees)
+    was, became = _desired(old, planning), _desired(new, planning)
+    scope = commit_scope(was, became)
     registry = planning.registry
     observed = _observe(registry, scope)
     recorded = SnapshotRegistry(registry.name, trees[0], registry.broker).observe(scope)
-    former = before_commit(*states, recorded, observed)
+    former = before_commit(was, became, recorded, observed)
     changed = {
         path
         for one in changes_between(checkout, parent, commit)
@@ -119,6 +119,19 @@ def _before_commit(
         if _is_restorable(path, trees) and _is_unchanged(tree, trees[1], path)
     }
     return _Before(former=former, observed=observed, restored=restored)
+
+
+def _loaded(tree: FileTree, planning: PlanRequest) -> Repository:
+    """The files of a commit; raises UsageError where they leave open what they want."""
+    found = load(tree, release=planning.release)
+    errors = [one for one in found.findings if one.severity is Severity.ERROR]
+    if errors:
+        raise UsageError(
+            f"the files of the commit, or of the one before it, have an error: {errors[0].message}",
+            where=str(errors[0].location or errors[0].subject),
+            hint="name another commit, or the plan file that was applied",
+        )
+    return found
 
 
 def _desired(repository: Repository, planning: PlanRequest) -> RegistryState:

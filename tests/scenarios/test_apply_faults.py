@@ -52,7 +52,6 @@ _AGAIN: Final = "run the same command again: it goes on where it stopped"
 _REPLAN: Final = "make a new plan and have it reviewed"
 _ENOUGH: Final = 40
 _MOST_FAULTS: Final = 3
-"""Of applies of one plan; the rest have none."""
 _TIMEOUTS: Final = "timeouts: {read: 2}"
 
 
@@ -347,8 +346,8 @@ def test_whatever_happens_the_same_plan_goes_on_to_the_same_end(
             ends += one.ends
             actions += Counter(map(_kind_of, one.actions))
         shutil.rmtree(one.repo.parent)
-    with capsys.disabled():
-        if _RUNS > 20:
+    if _RUNS > 20:
+        with capsys.disabled():
             seeds = f"seeds {_SEED} to {_SEED + _RUNS - 1}"
             sys.stdout.write(f"\n{kind}: {_RUNS} plans, {seeds}: {dict(actions)}, {dict(ends)}\n")
 
@@ -391,7 +390,6 @@ def test_a_kill_around_every_line_of_the_journal_is_taken_up(prepared: Prepare) 
             kept = (0.0, 0.5, 1.0)[at % 3]
 
             done, _ = one.apply(Fault.CUT_JOURNAL, at, kept)
-
             assert done is None, at
             again, _ = one.apply(None, 0)
             assert again is not None

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import is_same_value, managed_items
+from gitops.model.policy import PolicyValue, is_same_value, managed_items
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.planning.revision import is_revision_of
 from gitops.registries.embedded.registry import EmbeddedRegistry
@@ -153,7 +153,7 @@ def _different(before: RegistryState, after: RegistryState) -> set[str]:
 
 def _policies_differ(old: _Governed, new: _Governed) -> bool:
     """Whether other values are in force; a broker's own is the same whether it is set or not."""
-    start: dict[str, Any] = {"isAllowAutoUpdateSchema": True}
+    start: dict[str, PolicyValue] = {"isAllowAutoUpdateSchema": True}
     was, now = (start | dict(managed_items(one.policies)) for one in (old, new))
     return any(not is_same_value(k, was.get(k), now.get(k)) for k in was.keys() | now.keys())
 

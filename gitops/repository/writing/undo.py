@@ -100,8 +100,9 @@ def undo(undo_input: UndoInput) -> Adoption:
 
 
 def _namespace(name: NamespaceName, keys: Mapping[str, PolicyValue]) -> NamespaceState:
-    policies: dict[str, Any] = {snake_case(key): value for key, value in keys.items()}
-    return NamespaceState(namespace=name, policies=NamespacePolicies(**policies))
+    values: dict[str, Any] = {snake_case(key): value for key, value in keys.items()}
+    policies = NamespacePolicies(**values)
+    return NamespaceState(namespace=name, policies=policies)
 
 
 def _with(tree: FileTree, files: Mapping[str, bytes | None]) -> FileTree:

@@ -109,6 +109,31 @@ def test_a_commit_that_cannot_be_undone(
     assert done.err.startswith(f"error: {said}")
 
 
+def test_a_commit_whose_files_had_errors_is_not_guessed_at(
+    repo: GitRepository, command: CommandLine
+) -> None:
+    repo.commit({_FILE: f"{_namespace('FULL')}wrong: key\n"})
+    repo.commit({_FILE: _namespace("FORWARD")})
+
+    done = command("plan", "--undo", "HEAD", "--repo", repo.root)
+
+    assert done.code == 2
+    assert "the files of the commit, or of the one before it, have an error" in done.err
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("FORWARD")
+
+
+def test_a_merge_is_undone_as_a_whole(repo: GitRepository, command: CommandLine) -> None:
+    repo.git("checkout", "--quiet", "-b", "branch")
+    repo.commit({_FILE: _namespace("FORWARD")})
+    repo.commit({_FILE: _namespace("FORWARD_TRANSITIVE")})
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "--no-ff", "--no-edit", "branch")
+
+    assert command("plan", "--undo", "HEAD", "--repo", repo.root).code == 0
+
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
+
+
 def test_files_outside_of_git_have_no_commits(
     repo: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:
