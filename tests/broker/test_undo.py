@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,7 +11,10 @@ from gitops.model.names import TopicName
 from gitops.registries.pulsar.message_service import messages_of
 from gitops.registries.pulsar.registry import PulsarRegistry, open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
+from tests.scenarios.repositories import empty_for
 from tests.support.admin_rest import admin_request
+from tests.support.command_line import captured
+from tests.support.git_repos import GitRepository
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,3 +51,32 @@ def test_messages_are_found_read_or_not(
 
     assert messages.has_any(topic)
     registry.close()
+
+
+def test_a_topic_with_messages_keeps_its_schema(
+    pulsar: RunningBroker, pulsar_namespace: NamespaceName, tmp_path: Path
+) -> None:
+    repo = GitRepository(empty_for(tmp_path / "repo", f"{{kind: pulsar, url: {pulsar.admin_url}}}"))
+    folder, head = f"namespaces/{pulsar_namespace}", "apiVersion: pulsar-gitops/v1\nkind: "
+    settings = (repo.root / "gitops.yaml").read_text("utf-8")
+    repo.commit(
+        {
+            "gitops.yaml": f"{settings}safety: {{allowDeletions: true}}\n",
+            f"{folder}/namespace.yaml": f"{head}Namespace\nnamespace: {pulsar_namespace}\n",
+        }
+    )
+    manifest = f"{head}Topic\nschema: {{type: STRING}}\n"
+    repo.commit({f"{folder}/{name}.yaml": manifest for name in ("empty", "used")})
+    root = ("--repo", str(repo.root))
+    assert captured("apply", "--auto-approve", *root).code == 0
+    client = client_library.Client(pulsar.service_url)
+    client.create_producer(f"{pulsar_namespace}/used").send(b"one")
+    client.close()
+
+    done = captured("plan", "--undo", "HEAD", "--format", "json", *root)
+
+    plan = json.loads(done.out)
+    assert [one["topic"] for one in plan["actions"]] == [f"{pulsar_namespace}/empty"]
+    (kept,) = (one for one in plan["findings"] if one["rule"] == "PLAN-R014")
+    assert kept["subject"] == f"{pulsar_namespace}/used"
+    assert "the topic has messages" in kept["message"]
