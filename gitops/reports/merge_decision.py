@@ -40,7 +40,7 @@ _TOPICS: Final = 2
 _BOTH: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "merge, if the reason of the waiver is still true (who approved it knows)"
+_REVIEW: Final = "merge, if the reason of the waiver is still true (ask who approved it)"
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"

@@ -74,8 +74,9 @@ def versions_of(case: dict[str, Any]) -> list[Version]:
 
 def native_histories() -> Iterator[list[Version]]:
     """A check that fails between two versions that are valid each."""
-    named = {"type": "PROTOBUF_NATIVE", "schema": order("int32 a = 1;").schema, "properties": {}}
-    yield [{**named, "schema": named["schema"].replace("shop.Order", "")}, named]
+    schema = order("int32 a = 1;").schema
+    named = {"type": "PROTOBUF_NATIVE", "schema": schema, "properties": {}}
+    yield [{**named, "schema": schema.replace("shop.Order", "")}, named]
 
 
 def random_histories(seed: int) -> Iterator[list[Version]]:

@@ -77,6 +77,6 @@ def test_a_topic_with_messages_keeps_its_schema(
 
     plan = json.loads(done.out)
     assert [one["topic"] for one in plan["actions"]] == [f"{pulsar_namespace}/empty"]
-    (kept,) = (one for one in plan["findings"] if one["rule"] == "PLAN-R014")
+    (kept,) = (one for one in plan["findings"] if one["rule"] == "PLAN-R017")
     assert kept["subject"] == f"{pulsar_namespace}/used"
     assert "the topic has messages" in kept["message"]

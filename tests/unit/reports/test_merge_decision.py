@@ -328,7 +328,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
     assert told.next == (
-        "merge, if the reason of the waiver is still true (who approved it knows)",
+        "merge, if the reason of the waiver is still true (ask who approved it)",
     )
 
 
