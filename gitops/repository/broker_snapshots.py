@@ -14,7 +14,7 @@ from gitops.model.schema import SchemaType
 from gitops.planning.rolling_upgrade import release_doubts
 from gitops.ports import FileTree
 from gitops.repository.documents.base import API_VERSION
-from gitops.repository.documents.manifests import BrokerSnapshot
+from gitops.repository.documents.snapshots import BrokerSnapshot
 from gitops.repository.snapshots import (
     BROKER_FILE,
     broken_snapshot,

@@ -21,7 +21,7 @@ from gitops.ports import FileTree
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.base import API_VERSION, Document
-from gitops.repository.documents.manifests import BrokerSnapshot, NamespaceSnapshot, TopicSnapshot
+from gitops.repository.documents.snapshots import BrokerSnapshot, NamespaceSnapshot, TopicSnapshot
 from gitops.repository.documents.validation_messages import DocumentProblem, problem_of
 from gitops.repository.folder import FileNames
 from gitops.repository.positions import pointer

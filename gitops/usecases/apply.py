@@ -298,14 +298,8 @@ def _subjects(results: Sequence[Result]) -> str:
 def _open_values(results: Sequence[Result]) -> str:
     """What the policies that could not be set back may still be."""
     changes = (one.action.change for one in results if isinstance(one.action, SetPolicy))
-    strategy = "schemaCompatibilityStrategy"
-    values = (
-        str(value_text(one.before))
-        if one.key == strategy
-        else f"{one.key}={policy_text(one.before)}"
-        for one in changes
-    )
-    return " and ".join(dict.fromkeys(values))
+    texts = ((f"{one.key}=" if one.before is False else "", one.before) for one in changes)
+    return " and ".join(dict.fromkeys(f"{key}{policy_text(value)}" for key, value in texts))
 
 
 def _next_step(action: Action, error: GitopsError, replan: str) -> str:

@@ -13,7 +13,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy, TopicPolicies
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
-from gitops.repository.documents.manifests import TopicSnapshot
+from gitops.repository.documents.snapshots import TopicSnapshot
 from gitops.repository.loader import load
 from gitops.repository.snapshots import (
     read_namespace_state,
