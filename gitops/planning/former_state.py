@@ -26,9 +26,16 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaTy
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.planning.reviewed_plan import scope_of
 from gitops.planning.revision import is_revision_of
-from gitops.planning.undo_findings import deletion_left, left, namespace_left
+from gitops.planning.undo_findings import (
+    deletion_left,
+    left,
+    namespace_left,
+    tenant_left,
+    topic_left,
+)
 
 Subject = NamespaceName | TopicName
+_TENANT: Final = "CreateTenant"
 _LEGACY: Final = "schemaAutoUpdateCompatibilityStrategy"
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 _VALIDATION: Final = "schemaValidationEnforced"
@@ -73,7 +80,8 @@ class FormerState:
 def plan_scope(document: Mapping[str, Any]) -> Scope:
     """The subjects that a plan changes, with the namespaces of its topics."""
     looked_at = scope_of(document)
-    changed = {_subject_of(one, looked_at) for one in document["actions"]}
+    actions = (one for one in document["actions"] if one["action"] != _TENANT)
+    changed = {_subject_of(one, looked_at) for one in actions}
     topics = frozenset(one for one in changed if isinstance(one, TopicName))
     spaces = frozenset(one for one in changed if isinstance(one, NamespaceName))
     return Scope(namespaces=spaces | {one.namespace for one in topics}, topics=topics)
@@ -111,6 +119,9 @@ class _PlanReader:
         self._left: list[Finding] = []
 
     def add(self, action: Mapping[str, Any]) -> None:
+        if action["action"] == _TENANT:
+            self._left.append(tenant_left(action["tenant"]))
+            return
         subject = _subject_of(action, self._scope)
         match action["action"]:
             case "SetPolicy":
@@ -121,6 +132,8 @@ class _PlanReader:
                 self._add_deletion(subject, action)
             case "CreateNamespace" if isinstance(subject, NamespaceName):
                 self._left.append(namespace_left(subject))
+            case "CreateTopic" if isinstance(subject, TopicName):
+                self._left.append(topic_left(subject))
 
     def former(self) -> FormerState:
         namespaces: dict[NamespaceName, dict[str, PolicyValue]] = {}

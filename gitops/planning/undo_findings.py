@@ -19,7 +19,7 @@ from gitops.planning.revision import is_revision_of
 _RULE: Final = "PLAN-R017"
 
 
-def left(subject: NamespaceName | TopicName, message: str, hint: str = "") -> Finding:
+def left(subject: NamespaceName | TopicName | str, message: str, hint: str = "") -> Finding:
     """Something that an undo leaves as it is."""
     return make_finding(_RULE, message, subject=str(subject), hint=hint)
 
@@ -31,6 +31,18 @@ def namespace_left(name: NamespaceName) -> Finding:
         "the namespace stays: no plan deletes one",
         f"if nobody uses it: pulsar-admin namespaces delete {name}, then remove its file",
     )
+
+
+def tenant_left(tenant: str) -> Finding:
+    """A tenant that the change created stays."""
+    hint = f"if nobody uses it: pulsar-admin tenants delete {tenant}"
+    return left(tenant, "the tenant stays: no plan deletes one", hint)
+
+
+def topic_left(topic: TopicName) -> Finding:
+    """A topic that the change created stays, also where its schema is deleted."""
+    hint = f"if nobody uses it: pulsar-admin topics delete {topic} (delete-partitioned-topic)"
+    return left(topic, "the topic itself stays: no plan deletes one", hint)
 
 
 def deletion_left(topic: TopicName, versions: Iterable[int]) -> Finding:

@@ -229,3 +229,20 @@ def test_a_schema_that_was_made_a_new_version_stays_as_it_is() -> None:
     revised = topic_state(CREATED, avro(field("a"), revision="2"))
 
     assert former_topic_state(FormerTopic(topic=CREATED, schema=_OLD), revised) == revised
+
+
+def test_a_tenant_and_a_topic_that_a_plan_created_stay() -> None:
+    document = _document(state(topic_state(CREATED, _NEW)), state(topic_state(CREATED)))
+    created = [
+        {"action": "CreateTenant", "tenant": "shop", "allowedClusters": None, "adminRoles": []},
+        {"action": "CreateTopic", "topic": str(CREATED), "partitions": 2},
+    ]
+    document["actions"] = [*created, *document["actions"]]
+
+    former = _before(document, state(topic_state(CREATED, _NEW)))
+
+    assert [(one.subject, one.message) for one in former.left] == [
+        ("shop", "the tenant stays: no plan deletes one"),
+        (str(CREATED), "the topic itself stays: no plan deletes one"),
+    ]
+    assert plan_scope(document).topics == {CREATED}
