@@ -89,7 +89,7 @@ _KINDS: Final[tuple[tuple[Callable[[SchemaRules], bool], tuple[str, ...]], ...]]
     ),
     (
         lambda rules: rules.descriptors.editions is None,
-        ("PROTOBUF_NATIVE editions beyond 2024",),
+        ("PROTOBUF_NATIVE editions before PROTO2 and beyond 2024",),
     ),
     (
         lambda rules: rules.descriptors.message_set_fields,

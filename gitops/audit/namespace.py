@@ -171,10 +171,11 @@ class NamespaceAudit:
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])
         more = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
+        verb = "has" if len(self._bare) == 1 else "have"
         all_topics = len(self._bare) + self._with_schema
         found = make_finding(
             NO_SCHEMA,
-            f"{len(self._bare):,} of {all_topics:,} topics have no schema: {named}{more}",
+            f"{len(self._bare):,} of {all_topics:,} topics {verb} no schema: {named}{more}",
             subject=str(self.name),
             hint="register a schema, or leave them as they are if bytes are intended",
         )

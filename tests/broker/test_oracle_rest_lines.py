@@ -108,6 +108,8 @@ def _error(method: str, url: str, body: object) -> tuple[str, str]:
 def broker_count(admin_url: str) -> int:
     """How many brokers are active, of which the first has the address that was asked."""
     names = json.loads(admin_request("GET", f"{admin_url}/admin/v2/brokers"))
+    for cluster in ("standalone", "any"):
+        assert json.loads(admin_request("GET", f"{admin_url}/admin/v2/brokers/{cluster}")) == names
     assert names[0] == admin_url.removeprefix("http://")
     return len(names)
 

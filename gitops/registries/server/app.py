@@ -37,6 +37,7 @@ PATHS: Final[Mapping[str, Handlers]] = {
     "/brokers": {"GET": brokers.list_brokers},
     "/brokers/version": {"GET": brokers.get_version},
     "/brokers/configuration/runtime": {"GET": brokers.get_runtime_configuration},
+    "/brokers/{cluster}": {"GET": brokers.list_brokers},
     "/clusters": {"GET": tenants.list_clusters},
     "/clusters/{cluster}": {
         "GET": tenants.get_cluster,

@@ -17,7 +17,7 @@ _HTTP: Final = 80
 
 
 def list_brokers(call: Call) -> Response:
-    """The one active broker, by host and port."""
+    """The one active broker, by host and port; a broker answers so for any cluster (4.0.7)."""
     url = urlsplit(call.base_url)
     return responses.value([f"{url.hostname}:{url.port or _HTTP}"])
 

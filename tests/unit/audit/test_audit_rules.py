@@ -275,7 +275,7 @@ def test_producers_that_may_do_all() -> None:
 def test_topics_without_a_schema() -> None:
     (found,) = of_rule(audit_of({"a": (TEXT,), "b": ()}).findings, "AUDIT-H006")
 
-    assert found.message == "1 of 2 topics have no schema: b"
+    assert found.message == "1 of 2 topics has no schema: b"
     assert not of_rule(audit_of({"b": ()}).findings, "AUDIT-H006")
 
 

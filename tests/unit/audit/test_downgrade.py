@@ -50,7 +50,7 @@ EXAMPLES: Final[Mapping[str, Definition]] = {
     "definitions that nest deeper than 1,000": _with(f'"x": {"[" * 1000}{"]" * 1000}'),
     "numbers of more than 1,000 digits": _with(f'"x": {"1" * 1001}'),
     "names of members of more than 50,000 characters": _with(f'"{"k" * 50_001}": 1'),
-    "PROTOBUF_NATIVE editions beyond 2024": of_edition(1002),
+    "PROTOBUF_NATIVE editions before PROTO2 and beyond 2024": of_edition(1002),
     "PROTOBUF_NATIVE message sets with fields": message_set(),
 }
 

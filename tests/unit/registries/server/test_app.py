@@ -364,6 +364,7 @@ def test_an_error_page_shows_the_uri_as_the_line_does(
 def test_the_only_broker_is_listed(tmp_path: Path) -> None:
     with _client_of(tmp_path, BrokerSettings()) as client:
         assert client.send("GET", "/brokers").json == ["localhost:8080"]
+        assert client.send("GET", "/brokers/any").json == ["localhost:8080"]
         headers = {"host": "localhost"}
         assert json.loads(client.raw("GET", "/brokers", headers, b"").body) == ["localhost:80"]
 
