@@ -32,12 +32,13 @@ from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.drift import adopt_command, uncertainty_text, unknown_versions_text
 from gitops.planning.plan import subject_of
-from gitops.planning.policies import direction, policy_text
+from gitops.planning.policies import direction
 from gitops.reports.check_summary import count, waivers_hint
 from gitops.reports.results import Excerpt
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import SIGNS, align_columns, change_table
 from gitops.reports.text.plain import safe
+from gitops.reports.text.plan_steps import policy_table, steps_table
 from gitops.reports.topic_rows import (
     ALIKE,
     changes_key,
@@ -60,7 +61,6 @@ _SHOWN_ROWS: Final = 100
 """How many topics without anything of their own are named, with and without changes."""
 _NONE: Final[Mapping[TopicName, SchemaCompatibilityStrategy]] = MappingProxyType({})
 _NOTHING: Final[Mapping[TopicName, str]] = MappingProxyType({})
-_LOOSENED: Final = {"loosened": "yellow", "tightened": "green"}
 _SAID_BY_BLOCKS: Final = ("PLAN-R003", "PLAN-R007", "PLAN-R010")
 _REFUSED: Final = "✗"
 _ORDER: Final = "✗-!~+="
@@ -191,7 +191,7 @@ def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
     schema = next((a for a in actions if isinstance(a, RegisterSchema | DeleteSchema)), None)
     policies = [a for a in actions if isinstance(a, SetPolicy)]
     loosened = isinstance(schema, RegisterSchema) and not schema.accepted
-    shown = _steps(actions) if loosened else _policy_table(policies)
+    shown = steps_table(actions) if loosened else policy_table(policies)
     odd = any(direction(one.change) == "loosened" for one in policies)
     block = _Block(
         sign="~", subject=subject, columns=(), steps=(shown,) if policies else (), is_odd=odd
@@ -373,32 +373,3 @@ def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> Renderabl
 def _or_a_waiver(waiver: WaiverProposal) -> str:
     said = "; ".join(each for each in (waiver.hint, waiver.fits) if each)
     return f"or a waiver: {safe(waiver.file)} ({safe(said)})"
-
-
-def _policy_table(actions: Sequence[SetPolicy]) -> RenderableType:
-    return align_columns(
-        [
-            (
-                Text(action.change.key),
-                Text(f"{policy_text(action.change.before)} → {policy_text(action.change.after)}"),
-                Text(word := direction(action.change), style=_LOOSENED.get(word, "")),
-            )
-            for action in actions
-        ]
-    )
-
-
-def _steps(actions: Sequence[Action]) -> RenderableType:
-    """What is done for a schema that Pulsar would refuse, in order."""
-    rows = [(f"{number}.", *_step(action)) for number, action in enumerate(actions, 1)]
-    return align_columns([tuple(map(Text, row)) for row in rows])
-
-
-def _step(action: Action) -> tuple[str, str, str]:
-    if isinstance(action, SetPolicy):
-        change = action.change
-        values = f"{policy_text(change.before)} → {policy_text(change.after)}"
-        why = "set back" if action.sets_back else direction(change)
-        return change.key, values, "for this schema only" if action.loosens else why
-    version = f"v{action.version}" if isinstance(action, RegisterSchema) else ""
-    return "register", version, ""

@@ -327,9 +327,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         f'{who}, with the reason "all read both"',
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
-    assert told.next == (
-        "merge, if the reason of the waiver is still true (ask who approved it)",
-    )
+    assert told.next == ("merge, if the reason of the waiver is still true (ask who approved it)",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
