@@ -150,8 +150,8 @@ def test_hints_are_those_of_its_kind(run: Run, root: Path) -> None:
         "{kind: mystor, folder: x}": "did you mean mystore?",
         "{kind: other}": "use one of embedded, mystore, pulsar",
         "{folder: x}": "use one of embedded, mystore, pulsar",
-        "{kind: mystore, folder: x, abc: 1}": "use one of broker, brokerDefaults, folder, kind, "
-        "namespaces, pin",
+        "{kind: mystore, folder: x, abc: 1}": "use one of after, broker, brokerDefaults, folder, "
+        "kind, namespaces, pin",
     }
     lines = [f"  {name}: {settings}\n" for name, settings in zip("abcd", wrong, strict=True)]
     (root / "gitops.yaml").write_text("".join([HEAD, *lines]) + "defaultRegistry: a\n", "utf-8")

@@ -116,7 +116,7 @@ _OTHERS: dict[str, object] = {
 }
 
 
-_TOLD = ("unmanaged", "unmanaged_namespaces", "without_schema", "unlisted", "limits")
+_TOLD = ("unmanaged", "unmanaged_namespaces", "without_schema", "unlisted", "limits", "latest")
 """What a plan tells and does not decide by."""
 
 
