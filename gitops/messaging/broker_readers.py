@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from gitops.messaging.capture_client import MessageService, Position
 from gitops.messaging.capture_readers import PartitionReader
 from gitops.messaging.cluster import Cluster
-from gitops.messaging.decryption import Decryption
 from gitops.messaging.entries import Entry, EntryReader
 from gitops.messaging.errors import BrokerRefusedError, ConnectionFailedError
 from gitops.messaging.publish_connection import connection_settings
 from gitops.messaging.reader_session import ReaderSession
 from gitops.model.errors import OutsideError
+
+if TYPE_CHECKING:
+    from gitops.messaging.decryption import Decryption
 
 _T = TypeVar("_T")
 
@@ -26,7 +28,7 @@ class BrokerReaders:
 
     def __init__(self, service: MessageService, decryption_key: Path | None = None) -> None:
         """Raise UsageError for what is no service URL, no certificate, no key."""
-        self._decryption = None if decryption_key is None else Decryption.from_file(decryption_key)
+        self._decryption = None if decryption_key is None else _decryption(decryption_key)
         self._cluster = Cluster(service.url, connection_settings(service))
         self._runner = asyncio.Runner()
 
@@ -61,6 +63,13 @@ class _Reader:
 
     def close(self) -> None:
         self._runner.run(self._session.close())
+
+
+def _decryption(key: Path) -> Decryption:
+    # Its library needs a fifteenth of a second, and most captures have no key.
+    from gitops.messaging.decryption import Decryption
+
+    return Decryption.from_file(key)
 
 
 def _run(runner: asyncio.Runner, work: Coroutine[Any, Any, _T]) -> _T:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from google.protobuf.message import DecodeError
 
 from gitops.messaging.capture_client import Position
-from gitops.messaging.decryption import Decryption
 from gitops.messaging.errors import InvalidEntryError
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.messaging.wire.compression import decompress
 from gitops.messaging.wire.frames import read_content
+
+if TYPE_CHECKING:
+    from gitops.messaging.decryption import Decryption
 
 _SIZE: Final = struct.Struct(">I")
 _LARGEST: Final = 256 * 1024 * 1024

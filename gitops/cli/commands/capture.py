@@ -30,7 +30,7 @@ MASK_KEY: Final = "PULSAR_GITOPS_MASK_KEY"
 """The environment variable with the key of `--mask hash`."""
 
 _SHORTEST_KEY: Final = 16
-_NEEDED: Final = ("cramjam", "cryptography", "google.protobuf", "google_crc32c", "numpy", "pyarrow")
+_NEEDED: Final = ("cramjam", "cryptography", "google_crc32c", "numpy", "pyarrow")
 
 
 class Format(StrEnum):
