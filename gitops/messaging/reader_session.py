@@ -19,7 +19,7 @@ from gitops.messaging.errors import (
 )
 from gitops.messaging.retries import delays, retry
 from gitops.messaging.wire import pulsar_api_pb2 as api
-from gitops.messaging.wire.frames import command_frame
+from gitops.messaging.wire.frames import command_frame, read_content
 
 _PERMITS: Final = 10_000
 """Messages that a broker may send ahead. How many bytes, the socket bounds: it is read only while
@@ -161,6 +161,9 @@ class ReaderSession:
         return bool(self._waiting)
 
     def _read(self, at: api.MessageIdData, content: bytes) -> Entry:
+        """The messages of an entry; none of one that was read, which brokers may begin with."""
+        if self._start and _is_read((at.ledgerId, at.entryId), self._start):
+            return Entry(at.ledgerId, at.entryId, read_content(content)[0])
         try:
             found = self._entries.read(at, content)
         except MessagingError as error:
@@ -227,3 +230,8 @@ class ReaderSession:
             "durable": False,
             "start_message_id": start,
         }
+
+
+def _is_read(at: tuple[int, int], start: Position) -> bool:
+    """Whether an entry is not behind the start: with an index there, its rest is still to come."""
+    return at < start[:2] or (at == start[:2] and start.batch < 0)
