@@ -17,7 +17,7 @@ from gitops.broker.lines.table import line_of
 from gitops.interrupts import read_ahead
 from gitops.model.audit import AuditReport
 from gitops.model.broker_settings import named_broker
-from gitops.model.errors import NotThereError, RegistryRefusedError, UsageError
+from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, SchemaCompatibilityStrategy
@@ -29,6 +29,7 @@ from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 _CHUNK: Final = 200
 """How many topics are in memory at a time."""
+_RIGHTS: Final = "give the role the administration of the tenant, see docs/reference/rights.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +71,12 @@ def audit(
         for part in _parts(registry, name, request)
     )
     its: NamespaceAudit | None = None
+    looked_at, refused = False, ""
     for count, part in read_ahead(parts):
         progress("auditing namespaces", count, len(namespaces))
+        looked_at = looked_at or part.namespace is not None
         for limit in part.limits:
+            refused = refused or limit
             found.skip(limit)
         found.add_unread(part.unread)
         if part.namespace is None:
@@ -82,6 +86,8 @@ def audit(
         if part.last:
             found.end(its)
             its = None
+    if refused and not looked_at:  # no answer about anything is no good answer
+        raise OutsideError(f"nothing can be read: {refused}", where=registry.address, hint=_RIGHTS)
     report = found.report(request.severities)
     hints = {"release": releases_hint(report)}
     of_brokers = (

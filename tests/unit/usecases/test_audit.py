@@ -58,11 +58,13 @@ def test_a_topic_that_the_broker_does_not_list_is_judged_if_the_files_name_it() 
 
 
 def test_a_namespace_that_may_not_be_listed_is_a_limit() -> None:
-    registry = FakeRegistry(state(topic_state(CREATED, STRING)), unlisted=[ORDERS])
+    other = TopicName(NamespaceName("shop", "payments"), "captured")
+    held = state(topic_state(CREATED, STRING), topic_state(other, STRING))
+    registry = FakeRegistry(held, listed=[other], unlisted=[ORDERS])
 
     report = audit(registry, AuditRequest())
 
-    assert report.counts.topics == 0
+    assert report.counts.topics == 1
     assert len(report.limits) == 1
 
 
@@ -229,12 +231,20 @@ def test_a_topic_that_may_not_be_read_leaves_the_others() -> None:
 
 
 def test_a_namespace_whose_policies_may_not_be_read_is_a_limit() -> None:
-    held = state(topic_state(CREATED, STRING))
+    other = TopicName(NamespaceName("shop", "payments"), "captured")
+    held = state(topic_state(CREATED, STRING), topic_state(other, STRING))
 
-    report = audit(FakeRegistry(held, listed=[CREATED], unread=[ORDERS]), AuditRequest())
+    report = audit(FakeRegistry(held, listed=[CREATED, other], unread=[ORDERS]), AuditRequest())
 
-    assert report.counts.topics == 0
+    assert report.counts.topics == 1
     assert report.limits == (f"{ORDERS}: its policies or its list of topics: not for you",)
+
+
+def test_an_audit_that_may_read_nothing_is_no_good_one() -> None:
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)), listed=[CREATED], unread=[ORDERS])
+
+    with pytest.raises(OutsideError, match=f"nothing can be read: {ORDERS}: .*: not for you"):
+        audit(registry, AuditRequest())
 
 
 def test_credentials_that_end_midway_end_the_audit() -> None:
