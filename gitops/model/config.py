@@ -55,6 +55,19 @@ class OAuth2Authentication:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OidcAuthentication:
+    """The token that GitHub signs for a run of a workflow, with this audience.
+
+    With `issuer_url` it is exchanged there for a token of that issuer (RFC 8693).
+    """
+
+    audience: str
+    issuer_url: str | None = None
+    client_id: str | None = None
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TlsAuthentication:
     """A client certificate, both as PEM files."""
 
@@ -73,6 +86,8 @@ def files_of_authentication(
             return (_file(authentication.password),)
         case OAuth2Authentication():
             return authentication.credentials_file, _file(authentication.client_secret)
+        case OidcAuthentication():
+            return ()
         case TlsAuthentication():
             return authentication.certificate_file, authentication.key_file
         case None:
@@ -84,7 +99,11 @@ def _file(secret: SecretRef | None) -> str | None:
 
 
 PulsarAuthentication = (
-    TokenAuthentication | BasicAuthentication | OAuth2Authentication | TlsAuthentication
+    TokenAuthentication
+    | BasicAuthentication
+    | OAuth2Authentication
+    | OidcAuthentication
+    | TlsAuthentication
 )
 
 

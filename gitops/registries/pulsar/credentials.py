@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Protocol, final
 from gitops.model.config import (
     BasicAuthentication,
     OAuth2Authentication,
+    OidcAuthentication,
     TlsAuthentication,
     TokenAuthentication,
 )
-from gitops.registries.pulsar.oauth2 import OAuth2Credentials, read_client
+from gitops.registries.pulsar.oauth2 import IssuedCredentials, read_client
+from gitops.registries.pulsar.oidc import read_run
 from gitops.registries.pulsar.secrets import read_secret, redact
 
 if TYPE_CHECKING:
@@ -82,7 +84,9 @@ def open_credentials(config: PulsarConfig, root: Path, where: str) -> Credential
         case BasicAuthentication(username=username, password=ref):
             return basic_credentials(username, read_secret(ref, root, where))
         case OAuth2Authentication() as oauth2:
-            return OAuth2Credentials(read_client(oauth2, root, where), config, root)
+            return IssuedCredentials(read_client(oauth2, root, where), config, root)
+        case OidcAuthentication() as oidc:
+            return IssuedCredentials(read_run(oidc, where), config, root)
 
 
 def token_credentials(token: str) -> Credentials:

@@ -1,4 +1,4 @@
-"""OAuth2 client credentials: a token from the issuer, kept until shortly before it expires."""
+"""A token from an issuer, kept until shortly before it expires; OAuth2 client credentials."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar, final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, final
 from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -26,7 +27,7 @@ from gitops.registries.pulsar.tls import issuer_context
 from gitops.repository.suggestions import split_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from gitops.model.config import OAuth2Authentication
@@ -47,15 +48,19 @@ _RETRY: Final = BoundedRetry(
     raise_on_status=False,
 )
 _OK: Final = 200
+_SENT: Final = ("client_secret", "subject_token")
+"""What of a form is a secret."""
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _HINT: Final = "see `authentication` in gitops.yaml; with --url authParams of PULSAR_CLIENT_CONF"
 
 
-class _Wire(BaseModel):
+class Wire(BaseModel):
+    """A JSON answer of an issuer; errors do not show what was in it."""
+
     model_config = ConfigDict(strict=True, frozen=True, hide_input_in_errors=True)
 
 
-class KeyFile(_Wire):
+class KeyFile(Wire):
     """Pulsar's own JSON key file."""
 
     client_id: str = Field(min_length=1)
@@ -63,20 +68,103 @@ class KeyFile(_Wire):
     issuer_url: str = ""
 
 
-class Discovery(_Wire):
+class Discovery(Wire):
     """What OpenID discovery says; only the token endpoint is of interest."""
 
     token_endpoint: str = Field(min_length=1)
 
 
-class TokenAnswer(_Wire):
+class TokenAnswer(Wire):
     """What the token endpoint says; `expires_in` in seconds."""
 
     access_token: str = Field(min_length=1, pattern=r"^[\x21-\x7e]+$")
     expires_in: float | None = None
 
 
-_W = TypeVar("_W", bound=_Wire)
+_W = TypeVar("_W", bound=Wire)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuerRequest:
+    """One request: a POST with a form, else a GET. What it carries is in no repr."""
+
+    url: str
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+    authorization: str = field(default="", repr=False)
+
+    @property
+    def method(self) -> str:
+        """By whether there is a form."""
+        return "GET" if self.form is None else "POST"
+
+    @property
+    def body(self) -> bytes | None:
+        """The form as it is sent."""
+        return None if self.form is None else urlencode(self.form).encode()
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """With the credentials, where there are any."""
+        found = {"Accept": "application/json", "User-Agent": USER_AGENT}
+        if self.authorization:
+            found["Authorization"] = self.authorization
+        if self.form is not None:
+            found["Content-Type"] = "application/x-www-form-urlencoded"
+        return found
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What an answer may repeat, and no output may show."""
+        form = self.form or {}
+        sent = (*(form.get(name, "") for name in _SENT), self.authorization.removeprefix("Bearer "))
+        return tuple(filter(None, sent))
+
+
+class Ask(Protocol):
+    """What asks an issuer; raises OutsideError."""
+
+    def __call__(self, request: IssuerRequest, expected: type[_W]) -> _W:
+        """What it says, where that is what is expected."""
+        ...
+
+
+class TokenClient(Protocol):
+    """Who gets a token from an issuer, and how; no secret is in its repr."""
+
+    @property
+    def issuer_url(self) -> str:
+        """Who is asked, as it is named in errors."""
+        ...
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What no output may show."""
+        ...
+
+    def token(self, ask: Ask) -> TokenAnswer:
+        """A new token; raises OutsideError where there is none."""
+        ...
+
+
+def token_endpoint(issuer_url: str, ask: Ask) -> str:
+    """Where an issuer gives tokens, by OpenID discovery; raises OutsideError."""
+    endpoint = ask(IssuerRequest(url=f"{issuer_url}{_DISCOVERY}"), Discovery).token_endpoint
+    split = split_url(endpoint)
+    loses_tls = issuer_url.startswith("https:") and not endpoint.startswith("https:")
+    if split is None or origin_of(split) is None or loses_tls:
+        raise OutsideError("the issuer names an unsafe token endpoint", where=issuer_url)
+    return endpoint
+
+
+def checked_issuer(url: str, where: str) -> str:
+    """The URL without a slash at its end; raises UsageError for one that is more, or none."""
+    issuer = split_url(url)
+    if issuer and ("@" in issuer.netloc or issuer.query):
+        # It would be shown wherever the issuer is named.
+        raise UsageError("the OAuth2 issuer's URL contains more than an address", where=where)
+    if issuer is None or origin_of(issuer) is None:
+        raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
+    return url.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +177,13 @@ class OAuth2Client:
     audience: str | None
     scope: str | None
 
-    def form(self) -> bytes:
-        """The body of a token request (RFC 6749, 4.4.2)."""
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The client's secret."""
+        return (self.client_secret,)
+
+    def token(self, ask: Ask) -> TokenAnswer:
+        """A token for the client (RFC 6749, 4.4.2)."""
         wanted = {
             "grant_type": "client_credentials",
             "client_id": self.client_id,
@@ -98,7 +191,9 @@ class OAuth2Client:
             "audience": self.audience,
             "scope": self.scope,
         }
-        return urlencode({key: value for key, value in wanted.items() if value}).encode()
+        form = {key: value for key, value in wanted.items() if value}
+        url = token_endpoint(self.issuer_url, ask)
+        return ask(IssuerRequest(url=url, form=form), TokenAnswer)
 
 
 def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2Client:
@@ -114,14 +209,8 @@ def read_client(config: OAuth2Authentication, root: Path, where: str) -> OAuth2C
             where=where,
             hint="give issuerUrl, clientId and clientSecret, or a credentialsFile with all three",
         )
-    issuer = split_url(issuer_url)
-    if issuer and ("@" in issuer.netloc or issuer.query):
-        # It would be shown wherever the issuer is named.
-        raise UsageError("the OAuth2 issuer's URL contains more than an address", where=where)
-    if issuer is None or origin_of(issuer) is None:
-        raise UsageError("the OAuth2 issuer is not an http or https URL", where=where)
     return OAuth2Client(
-        issuer_url=issuer_url.rstrip("/"),
+        issuer_url=checked_issuer(issuer_url, where),
         client_id=key.client_id,
         client_secret=key.client_secret,
         audience=config.audience,
@@ -145,12 +234,12 @@ def _read_key_file(config: OAuth2Authentication, root: Path, where: str) -> KeyF
 
 
 @final
-class OAuth2Credentials:
+class IssuedCredentials:
     """A bearer token that is fetched when first needed, and shared by all threads."""
 
     def __init__(
         self,
-        client: OAuth2Client,
+        client: TokenClient,
         config: PulsarConfig,
         root: Path,
         now: Callable[[], float] = time.monotonic,
@@ -167,7 +256,7 @@ class OAuth2Credentials:
         )
 
     def __repr__(self) -> str:
-        return f"OAuth2Credentials({self._client!r})"
+        return f"IssuedCredentials({self._client!r})"
 
     def authorization(self, deadline: Deadline) -> str:
         """The header; raises OutsideError where the issuer gives no token."""
@@ -202,34 +291,23 @@ class OAuth2Credentials:
             self._lock.release()
 
     def redact(self, text: str) -> str:
-        """Blot out the client's secret and the token."""
+        """Blot out the client's secrets and the token."""
         token = self._authorization.removeprefix("Bearer ")
-        return redact(text, tuple(filter(None, (self._client.client_secret, token))))
+        return redact(text, tuple(filter(None, (*self._client.secrets, token))))
 
     def _fetch(self, deadline: Deadline) -> None:
-        issuer = self._client.issuer_url
-        endpoint = self._ask("GET", f"{issuer}{_DISCOVERY}", Discovery, deadline).token_endpoint
-        split = split_url(endpoint)
-        loses_tls = issuer.startswith("https:") and not endpoint.startswith("https:")
-        if split is None or origin_of(split) is None or loses_tls:
-            raise OutsideError("the issuer names an unsafe token endpoint", where=issuer)
-        answer = self._ask("POST", endpoint, TokenAnswer, deadline, self._client.form())
+        answer = self._client.token(partial(self._ask, deadline))
         life = _DEFAULT_LIFE if answer.expires_in is None else answer.expires_in
         self._stale_at = self._now() + max(life - MARGIN_SECONDS, life / 2)
         self._authorization = f"Bearer {answer.access_token}"
 
-    def _ask(
-        self,
-        method: str,
-        url: str,
-        expected: type[_W],
-        deadline: Deadline,
-        form: bytes | None = None,
-    ) -> _W:
+    def _ask(self, deadline: Deadline, request: IssuerRequest, expected: type[_W]) -> _W:
         """One request to the issuer; raises OutsideError, without anything that was sent."""
-        answer = self._answer(method, url, deadline, form)
+        url = request.url
+        answer = self._answer(request, deadline)
         if answer.status != _OK:
             said = self.redact(answer_text(answer.body, answer.content_type))
+            said = redact(said, request.secrets)
             raise OutsideError(
                 f"the OAuth2 issuer answered {answer.status}: {said}", where=url, hint=_HINT
             )
@@ -242,10 +320,8 @@ class OAuth2Credentials:
                 f"the OAuth2 issuer's answer is not JSON with {names}", where=url
             ) from None
 
-    def _answer(self, method: str, url: str, deadline: Deadline, form: bytes | None) -> Answer:
-        headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
+    def _answer(self, request: IssuerRequest, deadline: Deadline) -> Answer:
+        url = request.url
         split = split_url(url)
         origin = origin_of(split) if split else None
         if split is None or origin is None:
@@ -253,7 +329,13 @@ class OAuth2Credentials:
         target = f"{split.path or '/'}{'?' if split.query else ''}{split.query}"
         try:
             return self._http.request(
-                method, origin, target, headers, form, retry=_RETRY, deadline=deadline
+                request.method,
+                origin,
+                target,
+                request.headers,
+                request.body,
+                retry=_RETRY,
+                deadline=deadline,
             )
         except NoAnswerError as error:
             said = failure_text(error, self._http)

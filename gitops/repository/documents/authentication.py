@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema, model_val
 from gitops.model.config import (
     BasicAuthentication,
     OAuth2Authentication,
+    OidcAuthentication,
     PulsarAuthentication,
     SecretRef,
     TlsAuthentication,
@@ -164,6 +165,30 @@ class OAuth2Document(Document):
         )
 
 
+class OidcDocument(Document):
+    """The token that GitHub signs for a run of a workflow, or one that an issuer gives for it."""
+
+    audience: NonEmpty
+    issuer_url: Url | None = None
+    client_id: NonEmpty | None = None
+    scope: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _exchanged(self) -> OidcDocument:
+        if self.issuer_url is None and (self.client_id or self.scope):
+            raise problem("REPO-R015", "{name} needs an issuerUrl for clientId and scope")
+        return self
+
+    def model(self) -> OidcAuthentication:
+        """The same as a value of the model."""
+        return OidcAuthentication(
+            audience=self.audience,
+            issuer_url=self.issuer_url,
+            client_id=self.client_id,
+            scope=self.scope,
+        )
+
+
 class TlsAuthenticationDocument(Document):
     """A client certificate, as PEM files."""
 
@@ -182,20 +207,22 @@ class AuthenticationDocument(Document):
     token_file: SecretFile | None = None
     basic: BasicDocument | None = None
     oauth2: OAuth2Document | None = None
+    github_oidc: OidcDocument | None = None
     tls: TlsAuthenticationDocument | None = None
 
     @model_validator(mode="after")
     def _one(self) -> AuthenticationDocument:
-        ways = (self.token, self.token_file, self.basic, self.oauth2, self.tls)
-        if sum(way is not None for way in ways) != 1:
+        named = (self.basic, self.oauth2, self.github_oidc, self.tls)
+        if sum(way is not None for way in (self.token, self.token_file, *named)) != 1:
             raise problem(
-                "REPO-R015", "{name} needs exactly one of token, tokenFile, basic, oauth2, tls"
+                "REPO-R015",
+                "{name} needs exactly one of token, tokenFile, basic, oauth2, githubOidc, tls",
             )
         return self
 
     def model(self) -> PulsarAuthentication:
         """The same as a value of the model."""
-        for way in (self.basic, self.oauth2, self.tls):
+        for way in (self.basic, self.oauth2, self.github_oidc, self.tls):
             if way is not None:
                 return way.model()
         if self.token is not None:

@@ -10,6 +10,7 @@ import pytest
 from gitops.model.clients import VersionPin
 from gitops.model.config import (
     OAuth2Authentication,
+    OidcAuthentication,
     SecretRef,
     TlsAuthentication,
     TlsConfig,
@@ -248,6 +249,10 @@ registries:
     kind: pulsar
     url: https://p:8443
     authentication: {oauth2: {issuerUrl: "https://i", clientId: c, clientSecret: "${S}", scope: x}}
+  run:
+    kind: pulsar
+    url: https://p
+    authentication: {githubOidc: {audience: a, issuerUrl: "https://i", clientId: c}}
   file: {kind: embedded, path: x.db}
 safety: {maxChangedShare: 1, minTopics: 0, allowDeletions: true}
 rules: {REPO-R023: error, AVRO-P002: off}
@@ -290,6 +295,7 @@ def test_the_whole_of_gitops_yaml() -> None:
             client_secret=SecretRef(kind="env", name="S"),
             scope="x",
         ),
+        OidcAuthentication(audience="a", issuer_url="https://i", client_id="c"),
     ]
     assert config.registries["file"] == EmbeddedConfig(path="x.db")
     assert config.safety.allow_deletions
@@ -302,7 +308,7 @@ def test_a_broken_config_keeps_what_is_good_of_it() -> None:
     loaded = load(MemoryTree({"gitops.yaml": broken}))
 
     assert [finding.rule for finding in loaded.findings] == ["REPO-R004", "REPO-R002"]
-    assert list(loaded.config.registries) == ["tls", "oauth", "file"]
+    assert list(loaded.config.registries) == ["tls", "oauth", "run", "file"]
     assert loaded.config.rules["REPO-R023"] is Severity.ERROR
 
 

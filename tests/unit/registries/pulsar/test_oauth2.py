@@ -12,7 +12,7 @@ from werkzeug import Request, Response
 
 from gitops.model.config import OAuth2Authentication, SecretRef
 from gitops.model.errors import OutsideError, UsageError
-from gitops.registries.pulsar.oauth2 import OAuth2Credentials, read_client
+from gitops.registries.pulsar.oauth2 import IssuedCredentials, read_client
 from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_client, unhurried
 
@@ -73,10 +73,10 @@ def authentication(issuer_url: str) -> OAuth2Authentication:
     )
 
 
-def credentials(issuer_url: str, root: Path, clock: Clock | None = None) -> OAuth2Credentials:
+def credentials(issuer_url: str, root: Path, clock: Clock | None = None) -> IssuedCredentials:
     oauth2 = authentication(issuer_url)
     config = PulsarConfig(url="http://broker", authentication=oauth2, read_timeout=5)
-    return OAuth2Credentials(read_client(oauth2, root, "here"), config, root, clock or Clock())
+    return IssuedCredentials(read_client(oauth2, root, "here"), config, root, clock or Clock())
 
 
 def test_the_token_is_asked_for_as_a_form(issuer: Issuer, tmp_path: Path) -> None:
