@@ -249,10 +249,7 @@ registries:
     kind: pulsar
     url: https://p:8443
     authentication: {oauth2: {issuerUrl: "https://i", clientId: c, clientSecret: "${S}", scope: x}}
-  run:
-    kind: pulsar
-    url: https://p
-    authentication: {githubOidc: {audience: a, issuerUrl: "https://i", clientId: c}}
+  run: {kind: pulsar, url: "https://p", authentication: {githubOidc: {audience: a}}}
   file: {kind: embedded, path: x.db}
 safety: {maxChangedShare: 1, minTopics: 0, allowDeletions: true}
 rules: {REPO-R023: error, AVRO-P002: off}
@@ -295,7 +292,7 @@ def test_the_whole_of_gitops_yaml() -> None:
             client_secret=SecretRef(kind="env", name="S"),
             scope="x",
         ),
-        OidcAuthentication(audience="a", issuer_url="https://i", client_id="c"),
+        OidcAuthentication(audience="a"),
     ]
     assert config.registries["file"] == EmbeddedConfig(path="x.db")
     assert config.safety.allow_deletions
