@@ -51,7 +51,9 @@ class Reasons:
         yield from dict.fromkeys(self.text(one, _brief(one)) for one in findings[:_SHOWN])
         left = findings[_SHOWN:]
         if left and all(one.rule == CLIENTS_FIRST for one in left):
-            yield f"cannot reconnect after the merge: {self._clients(left)}"
+            yield from map(self._locked_out, left[:_SHOWN])
+            if len(left) > _SHOWN:
+                yield more_text(len(left) - _SHOWN)
         elif left:
             titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
             number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
@@ -66,21 +68,15 @@ class Reasons:
             return said
         return f"{subject_text(finding)}: {said}"
 
-    def _clients(self, findings: Sequence[Finding]) -> str:
-        """`crm and audit to a/b/c ('count' int → long)`, of each finding about clients."""
-        said = [f"{name_list(one.subjects, _NAMES)}{self._of_topic(one)}" for one in findings]
-        left = len(said) - _SHOWN
-        more = f"; {more_text(left)}" if left > 0 else ""
-        return f"{'; '.join(said[:_SHOWN])}{more}"
-
-    def _of_topic(self, finding: Finding) -> str:
-        """The topic, and what the files change at the field for which its clients fail."""
+    def _locked_out(self, finding: Finding) -> str:
+        """`a/b/c: 'count' int → long; crm and audit cannot reconnect after the merge`."""
+        clients = f"{name_list(finding.subjects, _NAMES)} cannot reconnect after the merge"
         origin = finding.members[0].origin
         if origin is None:
-            return ""
+            return clients
         its = self._changes.get(origin.subject, ())
         said = [change_text(one) for one in its if origin.word and _leaf(one) == origin.word]
-        return f" to {origin.subject}{(said and f' ({said[0]})') or ''}"
+        return f"{origin.subject}: {'; '.join([*said[:1], clients])}"
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""

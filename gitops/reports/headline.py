@@ -18,6 +18,7 @@ from gitops.reports.check_summary import (
     all_findings,
     count,
     count_unanswered,
+    is_split,
     refusals,
     reported_causes,
     severity_counts,
@@ -61,7 +62,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
         case Verdict.UNKNOWN:
             return "✗", _unanswered(report)
         case Verdict.ERRORS:
-            return "✗", f"{_errors(report)}{_although(topics)}"
+            return "✗", f"{_errors(report)}{'' if is_split(report) else _although(topics)}"
         case Verdict.WARNINGS:
             return "⚠", f"{_good(report, topics)}, {_warned(report)}"
         case Verdict.WAIVED | Verdict.GOOD:

@@ -137,7 +137,8 @@ def _loosened(report: CheckReport) -> Iterator[str]:
     for change in dict.fromkeys(topics.values()):
         names = sorted(name for name, its in topics.items() if its == change)
         yield (
-            f"after the merge, apply sets {change.key} of {name_list(names, _TOPICS)} to "
+            f"after the merge, `pulsar-gitops apply` sets {change.key} of "
+            f"{name_list(names, _TOPICS)} to "
             f"{policy_text(change.after)} for this registration alone, then sets it back"
         )
 
@@ -163,11 +164,11 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if is_split(report):
-        yield "make two pull requests of it, so that the policy is decided alone"
+        yield "split this pull request in two, so that the policy is decided alone"
         yield "merge the policy, once the owners of its topics approve"
     if names := _early_names(report):
         when = "" if is_split(report) else ", before the merge"
-        code = "code that reads the old and the new schema"
+        code = "code that reads the old and the new schema, and declare it in their manifests"
         yield f"deploy {name_list(names, _NAMES)} with {code}{when}"
     if is_split(report):
         yield "merge the schema"
@@ -178,14 +179,12 @@ def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
     several = len({one.subjects for one in findings}) > 1
     subjects: dict[tuple[bool, str], dict[str, None]] = {}
     for one in findings:
-        if advice := ", or ".join(
-            dict.fromkeys(filter(None, (*_schema_hints(report, one), one.hint)))
-        ):
+        if advice := ", or ".join(dict.fromkeys(_schema_hints(report, one))) or one.hint:
             key = (one.severity < Severity.ERROR, advice)
             subjects.setdefault(key, {}).update(dict.fromkeys(one.subjects))
     is_mixed = len({is_warning for is_warning, _ in subjects}) > 1
     return [
-        ("(warning) " if is_warning and is_mixed else "")
+        ("(not needed to merge) " if is_warning and is_mixed else "")
         + (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "")
         + advice
         for (is_warning, advice), names in subjects.items()
@@ -227,7 +226,8 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
         beside = all(_NEW_FIELD in one.hint for one in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
         every = "both edits" if len(patched) == _BOTH else f"all {len(patched):,} edits"
-        fix = f"(`--fix` makes {every}, which drops what is to be decided, too)"
+        dropped = "this change" if len(undone) == 1 else "these changes"
+        fix = f"(`--fix` makes {every}: it drops {dropped})"
         yield f"decide about {_edited(undone)}: drop the change, or {or_else} {fix}"
 
 

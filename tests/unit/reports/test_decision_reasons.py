@@ -54,8 +54,9 @@ def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -
 
     said = [*Reasons([row]).texts([*others, late])]
 
-    crm = f"crm to {CREATED} ('lines[].count' int → long)"
-    assert said[-1] == f"cannot reconnect after the merge: {crm}"
+    assert said[-1] == (
+        f"{CREATED}: 'lines[].count' int → long; crm cannot reconnect after the merge"
+    )
 
 
 def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:

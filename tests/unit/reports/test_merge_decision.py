@@ -118,7 +118,10 @@ def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
     full = _decided(replace(_with(), findings=(warned, *many)))
 
     assert told.why[1:] == ("warning (does not block): acme/b: odd",)
-    assert told.next == (f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}", "(warning) acme/b: look")
+    assert told.next == (
+        f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}",
+        "(not needed to merge) acme/b: look",
+    )
     assert "warning" not in str(full.why)
 
 
@@ -131,17 +134,19 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
     told = _decided(replace(_with(), findings=(unread, symbol, other)))
 
     assert told.next == (
-        "acme/b: keep the symbol 'OLD', or change the schema",
-        "(warning) acme/c: keep int",
+        "acme/b: keep the symbol 'OLD'",
+        "(not needed to merge) acme/c: keep int",
     )
 
 
-_FIX = "(`--fix` makes all 3 edits, which drops what is to be decided, too)"
+_WITH = "with code that reads the old and the new schema, and declare it in their manifests"
+_FIX = "(`--fix` makes all 3 edits: it drops"
+_ONE_OF_THREE = f"drop the change, or keep the old field and add a new one {_FIX} this change)"
 _TWO_AND_ONE = (
     "make the 2 edits that are shown below for acme/t1 and acme/t2",
-    f"decide about acme/t0: drop the change, or keep the old field and add a new one {_FIX}",
+    f"decide about acme/t0: {_ONE_OF_THREE}",
 )
-_OTHERWISE = f"drop the change, or change it in another way {_FIX}"
+_OTHERWISE = f"drop the change, or change it in another way {_FIX} these changes)"
 
 
 @pytest.mark.parametrize(
@@ -214,9 +219,9 @@ def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
     told = _decided(replace(some, findings=(split,)))
 
     assert told.next[-4:] == (
-        "make two pull requests of it, so that the policy is decided alone",
+        "split this pull request in two, so that the policy is decided alone",
         "merge the policy, once the owners of its topics approve",
-        "deploy crm with code that reads the old and the new schema",
+        f"deploy crm {_WITH}",
         "merge the schema",
     )
     assert told.first == "crm (consumer), before the schema is merged"
@@ -255,9 +260,7 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     refused = replace(_ONE, rollout=_waits("billing"))
 
     assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
-    assert _decided(_with(*some)).next == (
-        "deploy billing and crm with code that reads the old and the new schema, before the merge",
-    )
+    assert _decided(_with(*some)).next == (f"deploy billing and crm {_WITH}, before the merge",)
     assert _decided(_with(refused)).first == (
         "billing (consumer), before the merge; for the refused topic not known yet"
     )
@@ -322,7 +325,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
     told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
 
     who = "waived until 2026-12-23 by waivers/agreed.yaml, approved by @acme/billing"
-    sets = f"after the merge, apply sets schemaCompatibilityStrategy of {CAPTURED}"
+    sets = f"after the merge, `pulsar-gitops apply` sets schemaCompatibilityStrategy of {CAPTURED}"
     assert (told.why[0], told.why[2]) == (
         f'{who}, with the reason "all read both"',
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
