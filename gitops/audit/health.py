@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Final
 
 from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
@@ -19,7 +18,8 @@ from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
-from gitops.schemas.review import changes_of
+from gitops.schemas.review import changes_of_all
+from gitops.schemas.row import Remark
 from gitops.schemas.types import AVRO_DEFINED
 
 BROKEN_PROMISE: Final = "AUDIT-H001"
@@ -90,11 +90,20 @@ def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:
 
 
 def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
-    """Changes of PROTOBUF_NATIVE that the check of the root's name lets pass (Pulsar 4.0.7)."""
+    """Changes of PROTOBUF_NATIVE that the check of the root's name lets pass (Pulsar 4.0.7).
+
+    Of all older versions, whose messages may still be there; each place of a step once.
+    """
     types, strategy = topic.line.types, topic.policies.strategy
     rests_on = topic.rests_on(RELEASE, STRATEGY)
-    for (_, old), (version, new) in pairwise(topic.history.entries):
-        stops = [one for one in changes_of(types, old, new, strategy) if one.stops_readers]
+    entries, told = topic.history.entries, set[tuple[str, str]]()
+    for index, (version, new) in enumerate(entries):
+        stops: list[Remark] = []
+        for old, one in changes_of_all(types, entries[:index], new, strategy):
+            place, is_step = (one.rule, one.path), old == entries[index - 1][0]
+            if (one.stops_readers or one.stops_old_readers) and (is_step or place not in told):
+                told.add(place)
+                stops.append(one)
         if not stops:
             continue
         where = f"at '{stops[0].path}': " if stops[0].path else ""

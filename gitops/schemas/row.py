@@ -26,7 +26,8 @@ class Remark:
     `path` is how a person names the place: dotted field names, `[]` for items, `{}` for values.
     The pointers are RFC 6901 JSON pointers into the new definition and into the old one, which is
     None where only the new one is to blame. `stops_readers`: one with the new schema fails on
-    some messages of the old, which Pulsar does not see.
+    some messages of the old, which Pulsar does not see; `stops_old_readers`: one with the old
+    schema on some of the new.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class Remark:
     old_pointer: str | None = None
     hint: str = ""
     stops_readers: bool = False
+    stops_old_readers: bool = False
 
 
 class Reason(Struct, frozen=True):

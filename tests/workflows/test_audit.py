@@ -17,7 +17,7 @@ def test_an_audit_is_one_issue_until_nothing_is_wrong(
     runner: Runner, github: GitHubStandIn
 ) -> None:
     runner.environment |= github.environment
-    runner.expressions["vars.PULSAR_NEXT_BROKER"] = "5.0"
+    runner.expressions |= {"vars.PULSAR_NEXT_BROKER": "5.0", "vars.PULSAR_NAMESPACES": ""}
     about = {"REGISTRY": "local"}
     dashed = '{"type": "record", "name": "A", "namespace": "com.my-co", "fields": []}'
     (runner.temp / "dashed.avsc").write_text(dashed)
@@ -46,8 +46,19 @@ def test_an_audit_is_one_issue_until_nothing_is_wrong(
 
 
 def test_a_cluster_that_cannot_be_read_is_no_audit(runner: Runner) -> None:
-    runner.expressions["vars.PULSAR_NEXT_BROKER"] = ""
+    runner.expressions |= {"vars.PULSAR_NEXT_BROKER": "", "vars.PULSAR_NAMESPACES": ""}
     asked = runner.run(AUDIT["Audit"], {"REGISTRY": "nowhere"})
 
     assert asked.code == 2
     assert asked.outputs == {}
+
+
+def test_only_some_namespaces_are_looked_at_where_they_are_named(runner: Runner) -> None:
+    subprocess.run(
+        [PROGRAM, "apply", "--auto-approve"], cwd=runner.workspace, check=True, capture_output=True
+    )
+    expected = {"shop/orders": ({"good": "true"}, 0), "shop/orders shop/none": ({}, 2)}
+    for names, outcome in expected.items():
+        runner.expressions |= {"vars.PULSAR_NEXT_BROKER": "", "vars.PULSAR_NAMESPACES": names}
+        asked = runner.run(AUDIT["Audit"], {"REGISTRY": "local"})
+        assert (asked.outputs, asked.code) == outcome, asked.printed

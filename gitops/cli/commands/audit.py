@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from gitops.cli import completion, options
+from gitops.cli.exits import Exit
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import (
     has_repository,
@@ -121,7 +122,8 @@ def audit(
     print_result(result, display)
     if output:
         print_message(f"audit written to {output}")
-    return exit_code(report.findings, fail_on)
+    code = exit_code(report.findings, fail_on)
+    return Exit.OUTSIDE if report.limits and code == Exit.GOOD else code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +160,8 @@ def _open(
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         is_cluster = config.local_path is None
         unlisted = f"{_UNLISTED}, unless this repository names them" if is_cluster else ""
-        yield live, replace(asked, topics=known.topics, unlisted=unlisted)
+        unknown = "; ".join(filter(None, (unlisted, *known.limits)))
+        yield live, replace(asked, topics=known.topics, unlisted=unknown)
 
 
 def _commit(repo: Path) -> str | None:

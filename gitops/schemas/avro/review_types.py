@@ -121,6 +121,7 @@ def enum_remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             pointer=f"{at.pointer}/symbols/{new.symbols.index(added[0])}",
             old_pointer=f"{at.old_pointer}/symbols",
             hint=f"upgrade every consumer before a producer writes {_it(added)}",
+            stops_old_readers=not _has_default(old, at),
         )
 
 

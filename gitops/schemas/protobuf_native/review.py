@@ -173,4 +173,8 @@ def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) ->
         new=new,
         hint=f"keep {before}, or add a field with another name and number",
     )
-    return replace(remark, stops_readers=any(one.stops_readers for one in losses))
+    return replace(
+        remark,
+        stops_readers=any(one.stops_readers for one in losses),
+        stops_old_readers=any(one.stops_old_readers for one in losses),
+    )

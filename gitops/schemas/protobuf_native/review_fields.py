@@ -51,7 +51,7 @@ def required_field_remarks(at: Change) -> Iterator[Remark]:
             yield replace(remark, stops_readers=True)
     for number, field in before.items():
         if number not in after and at.forward:
-            yield at.remark(
+            remark = at.remark(
                 "PROTO-W007",
                 f"'{field.name}' is no longer required: consumers with the old schema fail on "
                 "every message that lacks it",
@@ -59,6 +59,7 @@ def required_field_remarks(at: Change) -> Iterator[Remark]:
                 new=news.get(number),
                 hint="keep it required until every consumer has the new schema",
             )
+            yield replace(remark, stops_old_readers=True)
 
 
 def _required(message: Message) -> dict[int, Field]:
@@ -232,12 +233,18 @@ def _renumbered(old: Field, new: Field, at: Change) -> Remark:
 def _reused(old: Field, new: Field, what: str, at: Change, *, or_else: str = "") -> Remark:
     found = read_effect(old, new)
     how = found.what if found else f"read one as the other ({render_type(new)})"
-    return at.remark(
+    forth = read_effect(new, old) if at.forward else None
+    remark = at.remark(
         "PROTO-W003",
         f"{what} {old.number} belongs to '{new.name}' now: consumers with the new schema {how}",
         old=old,
         new=new,
         hint=f"give '{new.name}' a number that was never used{or_else}",
+    )
+    return replace(
+        remark,
+        stops_readers=found is not None and found.fails,
+        stops_old_readers=forth is not None and forth.fails,
     )
 
 

@@ -127,7 +127,11 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
             new=new,
             hint=f"keep {render_type(old)}, or add a field with another name and number",
         )
-        yield replace(remark, stops_readers=back is not None and back.fails)
+        yield replace(
+            remark,
+            stops_readers=back is not None and back.fails,
+            stops_old_readers=forth is not None and forth.fails,
+        )
 
 
 def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
