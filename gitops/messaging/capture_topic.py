@@ -273,8 +273,8 @@ def _is_selected(block: Block, selection: Selection, partition: int) -> NDArray[
         found &= block.published >= selection.since
     if selection.until is not None:
         found &= block.published < selection.until
-    if selection.sample is not None:
-        found &= _hashes(block.ids, partition) < numpy.uint64(selection.sample * (2**64 - 1))
+    if selection.sample is not None and selection.sample < 1:
+        found &= _hashes(block.ids, partition) < numpy.uint64(int(selection.sample * 2**64))
     return found
 
 

@@ -134,6 +134,8 @@ class TopicProducer:
         self.name = self._framer.producer_name = opened.producer_name
         self._framer.max_message_size = max_message_size
         self._versions.keep(self._schema, opened.schema_version)
+        # A broker leaves out a whole batch that begins with an id it has: none may be new then.
+        self._last_framed = max(self._last_framed, opened.last_sequence_id)
         if self._next_id is None:
             self.last_sequence_id = max(-1, opened.last_sequence_id)
             self._next_id = self.last_sequence_id + 1

@@ -54,6 +54,7 @@ def forecast(registry: Registry, source: CaptureSource, topic: TopicName) -> lis
     Each that is accepted is in the history that the next one meets. Raises NotThereError for a
     namespace that is not there, UsageError, OutsideError.
     """
+    _check(topic)
     place = _target(registry, topic)
     versions: list[int | None] = list(source.schemas)
     if source.counts[None]:
@@ -70,6 +71,14 @@ def forecast(registry: Registry, source: CaptureSource, topic: TopicName) -> lis
         is_open = is_open or admission.accepted
         place = replace(place, history=admission.history_after(place.history))
     return found
+
+
+def _check(topic: TopicName) -> None:
+    """Raise UsageError for one that keeps nothing."""
+    if topic.domain != "persistent":
+        raise UsageError(
+            f"{topic} keeps no messages: a capture can be published to persistent ones"
+        )
 
 
 def _offer(source: CaptureSource, version: int | None) -> Offer:
@@ -115,8 +124,9 @@ def publish(
 
     The whole capture is looked at before anything is sent.
     """
-    source = read_source(request.folder)
     name = request.topic
+    _check(name)
+    source = read_source(request.folder)
     topic = f"{name.domain}://{name.namespace}/{name.local_name}"
     journal = PublicationJournal.of(source, topic, registry.address)
     state = _begin(source, journal, request, topic, registry.address)

@@ -227,3 +227,39 @@ def test_an_empty_registry(tmp_path: Path) -> None:
 
     assert found.code == 0
     assert found.out.startswith("✓ no findings\n")
+
+
+def test_what_could_not_be_read_is_not_good(tmp_path: Path) -> None:
+    """A KEY_VALUE whose recorded text is none: nothing is known of its topic."""
+    registry = EmbeddedRegistry("local", tmp_path / "x.db", BrokerSettings(), address="x.db")
+    registry.create_namespace(ORDERS)
+    for name in ("good", "broken"):
+        info = SchemaInfo(type=SchemaType.AVRO, schema=PLAIN)
+        registry.register_schema(TopicName(ORDERS, name), info)
+    registry.close()
+    (tmp_path / "gitops.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+        "registries:\n  local: {kind: embedded, path: x.db}\n"
+    )
+    folder = tmp_path / "namespaces" / "shop" / "orders"
+    folder.mkdir(parents=True)
+    (folder / "namespace.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
+    )
+    for name in ("good", "broken"):
+        topic = f"kind: Topic\ntopic: shop/orders/{name}\nschema: {{type: AVRO, definition: "
+        (folder / f"{name}.yaml").write_text(
+            f"apiVersion: pulsar-gitops/v1\n{topic}{name}.avsc}}\n"
+        )
+        (folder / f"{name}.avsc").write_text(PLAIN)
+    assert run("snapshot", "--repo", tmp_path).code == 0
+    file = tmp_path / "snapshots/local/shop/orders/broken.json"
+    recorded = json.loads(file.read_text())
+    recorded["versions"][0] |= {"type": "KEY_VALUE", "schema": "x"}
+    file.write_text(json.dumps(recorded))
+
+    found = run("audit", "--repo", tmp_path, "--snapshot")
+
+    assert found.code == 4, found.out
+    assert "not all could be read" in found.out
+    assert "not read: shop/orders/broken: " in found.out

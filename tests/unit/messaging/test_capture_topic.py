@@ -168,6 +168,13 @@ def test_a_sample_is_the_same_however_the_messages_come(tmp_path: Path) -> None:
     assert [b"v%d" % number for number in chosen] == first
 
 
+@pytest.mark.parametrize(("share", "number"), [(0.0, 0), (1.0, 200), (1 - 2**-53, 200)])
+def test_a_sample_may_be_nothing_or_all(share: float, number: int, tmp_path: Path) -> None:
+    wanted = manifest(Position(1, 49, 3), selection=Selection(sample=share))
+    begun(FakeReaders({NAME: batches(200)}), tmp_path, wanted)
+    assert len(payloads(tmp_path)) == number
+
+
 def test_a_limit_is_divided_among_partitions(tmp_path: Path) -> None:
     partitions = {f"{NAME}-partition-{n}": batches(size) for n, size in enumerate((2, 50, 50))}
     ends = [Position(1, 100, 3)] * 3

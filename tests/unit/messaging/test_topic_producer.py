@@ -290,6 +290,19 @@ def test_ids_that_may_be_repeated_are_not_batched_with_new_ones() -> None:
     run_with_broker(test)
 
 
+def test_ids_that_the_broker_has_are_not_batched_with_new_ones() -> None:
+    async def test(broker: FakeBroker) -> None:
+        broker.last_sequence_id = 6
+        async with opened_producer(broker, batch_delay=30) as producer:
+            for number in (5, 6, 7, 8):
+                await producer.new_message().value({"id": "a"}).sequence_id(number).enqueue()
+            await producer.flush()
+        ids = [(one.sequence_id, one.num_messages) for one in broker.sent(Kind.SEND)]
+        assert ids == [(5, 2), (7, 2)]
+
+    run_with_broker(test)
+
+
 def test_messages_expire_wherever_they_wait() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = broker.replies[Kind.GET_OR_CREATE_SCHEMA] = nothing

@@ -96,6 +96,12 @@ def test_the_first_that_is_accepted_is_the_one_that_connects(folder: Path) -> No
     ]
 
 
+def test_a_topic_that_keeps_nothing_is_refused(folder: Path) -> None:
+    topic = TopicName.parse(f"non-persistent://{TO}")
+    with pytest.raises(UsageError, match="keeps no messages"):
+        forecast(registry(), read_source(folder), topic)
+
+
 def test_a_namespace_that_is_not_there_is_named(folder: Path) -> None:
     with pytest.raises(NotThereError, match="there is no namespace 'shop/staging'"):
         forecast(FakeRegistry(), read_source(folder), TO)
