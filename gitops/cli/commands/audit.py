@@ -159,9 +159,9 @@ def _open(
     with open_registry(opened, names) as (live, config):
         known = known_names(opened.root, opened.tree, opened.repository, live.name)
         is_cluster = config.local_path is None
-        unlisted = f"{_UNLISTED}, unless this repository names them" if is_cluster else ""
-        unknown = "; ".join(filter(None, (unlisted, *known.limits)))
-        yield live, replace(asked, topics=known.topics, unlisted=unknown)
+        unlisted = (f"{_UNLISTED}, unless this repository names them", *known.limits)
+        unseen = "; ".join(unlisted) if is_cluster else ""
+        yield live, replace(asked, topics=known.topics, unlisted=unseen)
 
 
 def _commit(repo: Path) -> str | None:
