@@ -94,9 +94,20 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
             drop_stdout()
             print_error(OutsideError(f"cannot write the answer: {error.strerror}"))
             return Exit.OUTSIDE
+        if _is_interrupt(error):
+            print("interrupted", file=sys.stderr)
+            return Exit.INTERRUPTED
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
     return code
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether a library made an error of Ctrl-C: pydantic does, while it loads models."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, KeyboardInterrupt):
+        found = found.__cause__ or found.__context__
+    return found is not None or "KeyboardInterrupt:" in str(error)
 
 
 def _is_unread() -> bool:

@@ -76,3 +76,16 @@ def test_a_bug_tells_its_place_and_never_its_message(
 
 def test_the_codes_are_those_of_the_page() -> None:
     assert [code.value for code in Exit] == [0, 1, 2, 3, 4, 5, 6, 70, 130, 143]
+
+
+def test_an_error_that_a_library_made_of_an_interrupt_is_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def wrapped() -> int:
+        raise ValueError("no model") from KeyboardInterrupt()
+
+    def told() -> int:
+        raise ValueError("Error building validator:\n  KeyboardInterrupt: ")
+
+    assert [run_to_exit(each, verbose=False) for each in (wrapped, told)] == [130, 130]
+    assert capsys.readouterr().err == "interrupted\ninterrupted\n"
