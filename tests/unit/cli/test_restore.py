@@ -116,6 +116,7 @@ def test_an_obstacle_is_1_and_nothing_is_written(lost: Path, command: CommandLin
     assert [one["versions"] for one in shown["obstacles"]] == [[2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

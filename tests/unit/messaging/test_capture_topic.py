@@ -157,6 +157,7 @@ def test_times_select_by_publish_time(tmp_path: Path) -> None:
     assert payloads(tmp_path) == [b"3", b"4", b"5"]
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_however_the_messages_come(tmp_path: Path) -> None:
     wanted = manifest(Position(1, 499, 3), selection=Selection(sample=0.25))
     for block in (3, 7, 1000):

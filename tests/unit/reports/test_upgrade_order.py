@@ -65,6 +65,7 @@ def _names(found: list[Line]) -> set[str]:
     return {step.service for step in steps if isinstance(step, Upgrade)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))]
 )

@@ -42,6 +42,7 @@ def payload(kind: str, schema: str = "") -> dict[str, object]:
     return {"type": kind, "schema": schema, "properties": {}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "message", "standard"),
     [
