@@ -56,6 +56,11 @@ class Cause:
         return text.replace("its schema", "their schema") if many else text
 
 
+def last_name(path: str) -> str:
+    """The field at the end of a path: `quantity` of `lines[].quantity`."""
+    return path.rpartition(".")[2].rstrip("[]{}")
+
+
 def cause_of(text: str, writer: str = "") -> Cause:
     """From a checker's sentence, which may begin with its place: `at 'a.b': …`."""
     found = _AT.fullmatch(text)

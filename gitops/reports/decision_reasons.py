@@ -9,7 +9,7 @@ from typing import Final, final
 
 from gitops.model.findings import Finding
 from gitops.model.plan import ChangeKind, SchemaChange
-from gitops.model.rollout_reason import name_list
+from gitops.model.rollout_reason import last_name, name_list
 from gitops.model.rules import RULES
 from gitops.reports.check_summary import CLIENTS_FIRST, claim
 from gitops.reports.topic_rows import Row
@@ -75,7 +75,9 @@ class Reasons:
         if origin is None:
             return clients
         its = self._changes.get(origin.subject, ())
-        said = [change_text(one) for one in its if origin.word and _leaf(one) == origin.word]
+        said = [
+            change_text(one) for one in its if origin.word and last_name(one.path) == origin.word
+        ]
         return f"{origin.subject}: {'; '.join([*said[:1], clients])}"
 
     def _change(self, finding: Finding, said: str) -> str:
@@ -89,7 +91,7 @@ class Reasons:
         if len(at) != 1:
             return ""
         if len(finding.subjects) > 1:  # each has it at another place
-            return change_text(replace(at[0], path=_leaf(at[0])))
+            return change_text(replace(at[0], path=last_name(at[0].path)))
         gone = [
             one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
         ]
@@ -116,10 +118,6 @@ def change_text(change: SchemaChange) -> str:
             return f"'{change.path}' is removed"
         case _:
             return f"'{change.path}' {change.before} → {change.after}"
-
-
-def _leaf(change: SchemaChange) -> str:
-    return change.path.rpartition(".")[2].rstrip("[]{}")
 
 
 def _parent(change: SchemaChange) -> str:

@@ -11,7 +11,7 @@ from gitops.model.clients import Client, Consumes, Produces
 from gitops.model.findings import Finding, Location, group
 from gitops.model.names import TopicName
 from gitops.model.rollout import Block, Constraint, Delete, Drain, Register, Upgrade
-from gitops.model.rollout_reason import Reason, merged, name_list
+from gitops.model.rollout_reason import Reason, last_name, merged, name_list
 from gitops.model.rules import make_finding
 from gitops.planning.refusals import version_list
 from gitops.rollout.model import Service
@@ -163,6 +163,5 @@ def _group_waits(
 
 
 def _last_name(reason: Reason) -> str:
-    """The field at which it is: `quantity` of `lines[].quantity`."""
-    path = reason.cause.path if reason.cause else ""
-    return path.rpartition(".")[2].rstrip("[]{}")
+    """The field at which it is."""
+    return last_name(reason.cause.path if reason.cause else "")
