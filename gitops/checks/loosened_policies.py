@@ -201,8 +201,8 @@ def accepted_by_policy_change(
     why = refused.findings[0].message if refused.findings else "Pulsar refuses it"
     return make_finding(
         "CHECK-R004",
-        f"{refused.topic} is accepted only because its strategy changes from "
-        f"{refused.strategy.value} to {now.value}; under {refused.strategy.value} {why}",
+        f"{refused.topic} is accepted only because the same change loosens its strategy from "
+        f"{refused.strategy.value} to {now.value}: under {refused.strategy.value} {why}",
         location=where,
         subject=str(refused.topic),
         hint="split it into two pull requests: merge the policy first, then the schema",

@@ -63,7 +63,9 @@ class Reasons:
         """`a/b/c: 'email' string → bytes; v0 cannot read messages of the new schema`."""
         change = self._change(finding, said)
         if change:
-            said = f"{change}; {_AT.sub('', said, count=1)}"
+            topic = finding.subjects[0]
+            said = _AT.sub("", said, count=1).removeprefix(f"{topic} is ")
+            return f"{subject_text(finding)}: {change}; {said}"
         if any(subject in said for subject in finding.subjects):
             return said
         return f"{subject_text(finding)}: {said}"

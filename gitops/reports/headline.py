@@ -23,6 +23,7 @@ from gitops.reports.check_summary import (
     reported_causes,
     severity_counts,
     verdict,
+    waived_schemas,
 )
 from gitops.reports.topic_rows import Row, TopicStatus
 
@@ -80,6 +81,9 @@ def merge_text(report: CheckReport) -> str:
         case Verdict.ERRORS:
             rules = _error_rules(one.finding for one in all_findings(report))
             return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
+        case Verdict.WAIVED:
+            several = len({action.waiver for _, action in waived_schemas(report)}) > 1
+            return f"Can be merged if the waiver{'s are' if several else ' is'} still right"
         case _:
             return "Can be merged"
 
@@ -115,7 +119,7 @@ def _unanswered(report: CheckReport) -> str:
 
 
 def _why(report: CheckReport) -> str:
-    """`: a reader field has no default`, where all refusals have one cause or one rule."""
+    """`: a field has no default`, where all refusals have one cause or one rule."""
     rules = {rule for notice in refusals(report) for rule in _error_rules(notice.findings)}
     titles = [RULES[rule].title for rule in rules if rule in RULES]
     return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
@@ -191,14 +195,10 @@ def _without_schemas(report: CheckReport) -> str:
 
 def _said(topics: _Standings) -> Iterator[str]:
     """What becomes of the schemas, one clause for each way; the worst first."""
-    waived = (
-        (TopicStatus.WAIVED, "Pulsar would refuse"),
-        (TopicStatus.RULE_WAIVED, "would be held back"),
-    )
-    for standing, verdict_of_it in waived:
-        if number := topics[standing]:
-            by = "a waiver allows" if number == 1 else "waivers allow"
-            yield f"{by} {_of(number, topics)}, which {verdict_of_it}"
+    if number := topics[TopicStatus.WAIVED]:
+        yield f"Pulsar would refuse {_of(number, topics)}{_without_waivers(number)}"
+    if number := topics[TopicStatus.RULE_WAIVED]:
+        yield f"{_of(number, topics)} would be held back{_without_waivers(number)}"
     if number := _taken(topics):
         every = number == _changes(topics)
         what = _all(number) if every else _of(number, topics)
@@ -210,6 +210,10 @@ def _said(topics: _Standings) -> Iterator[str]:
         yield f"{count(number, 'latest version')} {verb} not in git"
     if number := topics[TopicStatus.DELETED]:
         yield f"{count(number, 'schema')} would be deleted"
+
+
+def _without_waivers(number: int) -> str:
+    return f" without {'its waiver' if number == 1 else 'their waivers'}"
 
 
 def _only(loosened: int, number: int) -> str:

@@ -167,11 +167,17 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield "split this pull request in two, so that the policy is decided alone"
         yield "merge the policy, once the owners of its topics approve"
     if names := _early_names(report):
-        when = "" if is_split(report) else ", before the merge"
         code = "code that reads the old and the new schema, and declare it in their manifests"
-        yield f"deploy {name_list(names, _NAMES)} with {code}{when}"
+        yield f"deploy {name_list(names, _NAMES)} with {code}{_then(report)}"
     if is_split(report):
         yield "merge the schema"
+
+
+def _then(report: CheckReport) -> str:
+    """What follows once the clients that upgrade first have done so."""
+    if is_split(report):
+        return ""
+    return ", before the merge" if any(refusals(report)) else ": then this check allows the merge"
 
 
 def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
@@ -269,8 +275,10 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
         return f"not known yet: fix the refused {its}, then check again"
     if count_unanswered(report)[0]:
         return "not known yet: not every registry answers"
-    if any(row.is_unread for row in rows):
-        return "not known yet: first make the schema read all messages, then check again"
+    if unread := list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread)):
+        others = {str(row.topic) for row in rows}.difference(unread)
+        names = f" for {name_list(unread, _TOPICS)}" if others else ""
+        return f"not known yet{names}: first make the schema read all messages, then check again"
     return _without_upgrades(report, rows)
 
 

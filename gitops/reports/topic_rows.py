@@ -283,11 +283,11 @@ def changes_key(changes: Sequence[SchemaChange]) -> Hashable:
 
 
 def shared_changes(topics: Sequence[Sequence[SchemaChange]]) -> tuple[SchemaChange, ...]:
-    """The changes of topics that have the same key, at least one; `*.a` where paths differ."""
+    """The changes of topics that have the same key, at least one; `….a` where paths differ."""
     return tuple(
         first
         if len({changes[number].path for changes in topics}) == 1
-        else replace(first, path=f"*.{_leaf(first.path)}")
+        else replace(first, path=f"….{_leaf(first.path)}")
         for number, first in enumerate(topics[0])
     )
 

@@ -98,7 +98,7 @@ def test_a_new_repository_installs_what_made_it(runner: Runner) -> None:
     checked = runner.run({"run": "pulsar-gitops check --base HEAD^1 && pulsar-gitops fmt --check"})
     assert checked.code == 0, checked.printed
     helped = runner.run({"run": "pulsar-gitops explain AVRO-R002"})
-    assert "AVRO-R002: a reader field has no default" in helped.printed
+    assert "AVRO-R002: a field has no default" in helped.printed
 
 
 def test_another_wheel_than_the_one_that_init_wrote_is_not_installed(runner: Runner) -> None:

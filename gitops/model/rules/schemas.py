@@ -38,7 +38,7 @@ AVRO_RULES: Final = (
         "the reader's type cannot read the writer's",
         "schemas.avro.compatibility._words",
     ),
-    fixed_error("AVRO-R002", "a reader field has no default", "schemas.avro.compatibility.explain"),
+    fixed_error("AVRO-R002", "a field has no default", "schemas.avro.compatibility.explain"),
     fixed_error(
         "AVRO-R003", "no branch of the reader's union fits", "schemas.avro.compatibility._words"
     ),

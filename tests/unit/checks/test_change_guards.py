@@ -151,7 +151,7 @@ def test_what_only_the_new_policy_lets_in() -> None:
     )
     found = accepted_by_policy_change(refused, Strategy.BACKWARD, WHERE)
     assert (found.rule, found.severity) == ("CHECK-R004", Severity.ERROR)
-    assert "changes from FULL to BACKWARD" in found.message
+    assert "loosens its strategy from FULL to BACKWARD" in found.message
     assert "'a' has no default" in found.message
 
 

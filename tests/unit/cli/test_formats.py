@@ -118,7 +118,7 @@ def test_several_plans_are_one_document(refused: Path, command: CommandLine) -> 
     shown = command("plan", "--repo", refused, *args, "--format", "markdown")
 
     assert shown.code == 4
-    assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar: a reader")
+    assert shown.out.startswith("### ✗ The schema change would be refused by Pulsar: a field")
     assert "#### No answer\n\n- dead: no answer from the registry" in shown.out
     asked = f"--repo {refused} --registry local --registry dead"
     assert f"reproduce: `pulsar-gitops plan {asked}`" in shown.out

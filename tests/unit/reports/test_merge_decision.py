@@ -260,7 +260,8 @@ def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     refused = replace(_ONE, rollout=_waits("billing"))
 
     assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
-    assert _decided(_with(*some)).next == (f"deploy billing and crm {_WITH}, before the merge",)
+    deploy = f"deploy billing and crm {_WITH}"
+    assert _decided(_with(*some)).next == (f"{deploy}: then this check allows the merge",)
     assert _decided(_with(refused)).first == (
         "billing (consumer), before the merge; for the refused topic not known yet"
     )
