@@ -12,6 +12,7 @@ from gitops.model.plan import Plan
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.rollout import Rollout
+from gitops.model.waivers import Waiver
 
 
 class HistorySource(Enum):
@@ -78,8 +79,8 @@ class CheckReport:
     `base` and `head` are 40 hex digits of the merge base and of the change; `head` is empty for
     the files as they lie in the folder. `reference` is the base as the user named it. `findings`
     are about files, waivers and the change as a whole; those about a topic's schema stand in its
-    registry's plan. `failures` says of a registry why there is no answer. `command` repeats the
-    check.
+    registry's plan. `waivers` are those that let a schema of it in. `failures` says of a registry
+    why there is no answer. `command` repeats the check.
     """
 
     base: str
@@ -88,6 +89,7 @@ class CheckReport:
     files: str
     touched: Impact
     registries: tuple[RegistryCheck, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     command: str = ""

@@ -13,7 +13,7 @@ from typing import Final
 from gitops.model.check import History, HistorySource
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import Notice, Plan, RefusedSchema
+from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver, WaiverProposal
@@ -106,6 +106,13 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
         else one
         for one in findings
     )
+
+
+def used_waivers(waivers: Iterable[Waiver], plans: Iterable[Plan]) -> tuple[Waiver, ...]:
+    """Those that let a schema of a plan in."""
+    actions = (action for plan in plans for action in plan.actions)
+    used = {action.waiver for action in actions if isinstance(action, RegisterSchema)}
+    return tuple(one for one in waivers if one.name in used)
 
 
 def proposal(case: TopicCase, wanted: str) -> WaiverProposal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from gitops.replay.sensitive_fields import unknown_name_findings
 _FEW: Final = 0.01
 _MOST_NAMED: Final = 3
 """How many reasons and paths are named; the report has all."""
+_VERSION: Final = re.compile(r"v\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,10 +170,15 @@ def _readers_findings(
 ) -> Iterator[Finding]:
     """Of readers with the same outcome: each finding once, with all readers in it."""
     result, reader = results[0]
-    everyone = replace(reader, name=_name_list([reader.name for _, reader in results]))
+    everyone = replace(reader, name=_name_list([_spoken(reader) for _, reader in results]))
     each = [tuple(_reader_findings(*one)) for one in results]
     for number, one in enumerate(_reader_findings(result, everyone)):
         yield group(one.message, [its[number] for its in each])
+
+
+def _spoken(reader: ReaderSchema) -> str:
+    """`readers of v3`; a client by its name."""
+    return f"readers of {reader.name}" if _VERSION.fullmatch(reader.name) else reader.name
 
 
 def _name_list(names: Sequence[str]) -> str:
@@ -192,7 +199,7 @@ def _reader_findings(result: _SampleResult, reader: ReaderSchema) -> Iterator[Fi
 
 def _failed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     above = is_above(result.failed, result.rows, result.sample.max_failures)
-    of = f"{result.failed:,} of {_messages(result.rows)}"
+    of = f"{result.failed:,} of {result.rows:,} sample message{'' if result.rows == 1 else 's'}"
     what = f"{of} cannot be read by {_reader_name(reader)}: {_reasons(result.failures)}"
     if not reader.gates:
         return _finding("REPLAY-R002", result, what, _not_gating(result, reader))

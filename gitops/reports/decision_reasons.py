@@ -19,6 +19,7 @@ _SHOWN: Final = 3
 _TOPICS: Final = 2
 _NAMES: Final = 10
 _AT: Final = re.compile(r" at '([^']*)'")
+_NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "
 _RENAME: Final = "if it is a rename, "
 
@@ -48,7 +49,7 @@ class Reasons:
         if len(findings) == 1:
             yield self.text(findings[0], findings[0].message)
             return
-        yield from dict.fromkeys(self.text(one, _brief(one)) for one in findings[:_SHOWN])
+        yield from dict.fromkeys(map(self._brief, findings[:_SHOWN]))
         left = findings[_SHOWN:]
         if left and all(one.rule == CLIENTS_FIRST for one in left):
             yield from map(self._locked_out, left[:_SHOWN])
@@ -60,27 +61,37 @@ class Reasons:
             yield f"{number}: {'; '.join(titles)}" if titles else more_text(len(left))
 
     def text(self, finding: Finding, said: str) -> str:
-        """`a/b/c: 'email' string → bytes; v0 cannot read messages of the new schema`."""
+        """`a/b/c: 'email' string → bytes; v0 cannot read messages of the new schema`.
+
+        Beside what the files change no details are needed.
+        """
         change = self._change(finding, said)
         if change:
             topic = finding.subjects[0]
-            said = _AT.sub("", said, count=1).removeprefix(f"{topic} is ")
+            said = _AT.sub("", claim(finding), count=1).removeprefix(f"{topic} is ")
             return f"{subject_text(finding)}: {change}; {said}"
         if any(subject in said for subject in finding.subjects):
             return said
         return f"{subject_text(finding)}: {said}"
 
+    def _brief(self, finding: Finding) -> str:
+        if finding.rule == CLIENTS_FIRST:
+            return self._locked_out(finding)
+        return self.text(finding, claim(finding))
+
     def _locked_out(self, finding: Finding) -> str:
         """`a/b/c: 'count' int → long; crm and audit cannot reconnect after the merge`."""
-        clients = f"{name_list(finding.subjects, _NAMES)} cannot reconnect after the merge"
+        clients, late = name_list(finding.subjects, _NAMES), "cannot reconnect after the merge"
         origin = finding.members[0].origin
         if origin is None:
-            return clients
+            return f"{clients} {late}"
         its = self._changes.get(origin.subject, ())
-        said = [
-            change_text(one) for one in its if origin.word and last_name(one.path) == origin.word
-        ]
-        return f"{origin.subject}: {'; '.join([*said[:1], clients])}"
+        for one in its:
+            if origin.word and last_name(one.path) == origin.word:
+                need = "needs" if len(finding.subjects) == 1 else "need"
+                so = f"{need} it and " if one.kind is ChangeKind.REMOVED else ""
+                return f"{origin.subject}: {change_text(one)}; {clients} {so}{late}"
+        return f"{origin.subject}: {clients} {late}"
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""
@@ -93,18 +104,15 @@ class Reasons:
         if len(at) != 1:
             return ""
         if len(finding.subjects) > 1:  # each has it at another place
-            return change_text(replace(at[0], path=last_name(at[0].path)))
+            at = [replace(at[0], path=last_name(at[0].path))]
         gone = [
             one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
         ]
         if finding.hint.startswith(_RENAME) and len(gone) == 1:
             return f"'{gone[0].path}' is gone and '{at[0].path}' is new"
+        if finding.rule == _NO_DEFAULT and at[0].kind is not ChangeKind.CHANGED:
+            return f"{change_text(at[0])} and has no default"
         return change_text(at[0])
-
-
-def _brief(finding: Finding) -> str:
-    """Of clients the field as well: their topic may have other changes."""
-    return finding.message if finding.rule == CLIENTS_FIRST else claim(finding)
 
 
 def change_text(change: SchemaChange) -> str:

@@ -40,7 +40,6 @@ _TOPICS: Final = 2
 _BOTH: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
-_REVIEW: Final = "merge, if the reason of the waiver is still true (ask who approved it)"
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"
@@ -79,9 +78,9 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     reasons = Reasons(rows)
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
-        why = (*dict.fromkeys(one.hint for one in waived[:_SHOWN]), *reasons.texts(waived))
-        why += tuple(_loosened(report))
-        steps = (_REVIEW, *_after_merge(report))
+        allowed = dict.fromkeys(one.hint for one in waived[:_SHOWN])
+        why = (*reasons.texts(waived), *allowed, *_loosened(report))
+        steps = (_review(report), *_after_merge(report))
         return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
     if its_verdict is Verdict.GOOD:
         remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
@@ -119,6 +118,14 @@ def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Findi
             known.update(one.subjects)
             found.append(one)
     return found[: max(0, _SHOWN - len(decisive))]
+
+
+def _review(report: CheckReport) -> str:
+    approvers = name_list(sorted({one.approved_by for one in report.waivers}), _NAMES)
+    its = (
+        "waiver's reason still holds" if len(report.waivers) == 1 else "waivers' reasons still hold"
+    )
+    return f"ask {approvers} whether the {its}; if so, merge"
 
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
@@ -164,7 +171,7 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     if any(refusals(report)) and not patched and not hints:
         yield "change the refused schemas, or have waivers approved"
     if is_split(report):
-        yield "split this pull request in two, so that the policy is decided alone"
+        yield "split this pull request in two: the policy alone, then the schema"
         yield "merge the policy, once the owners of its topics approve"
     if names := _early_names(report):
         code = "code that reads the old and the new schema, and declare it in their manifests"
@@ -277,8 +284,8 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
         return "not known yet: not every registry answers"
     if unread := list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread)):
         others = {str(row.topic) for row in rows}.difference(unread)
-        names = f" for {name_list(unread, _TOPICS)}" if others else ""
-        return f"not known yet{names}: first make the schema read all messages, then check again"
+        whose = f" for {name_list(unread, _TOPICS)}" if others else ""
+        return f"not known yet{whose}: first make the schema read all messages, then check again"
     return _without_upgrades(report, rows)
 
 

@@ -48,7 +48,7 @@ from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
 from gitops.planning.waiver_findings import expiry_findings
-from gitops.planning.waivers import fit_proposals
+from gitops.planning.waivers import fit_proposals, used_waivers
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
@@ -151,6 +151,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         files=loaded.head.digest,
         touched=touched,
         registries=tuple(checks),
+        waivers=used_waivers(loaded.head.waivers, [one.plan for one in checks]),
         failures={name: error.what for name, error in errors.items()},
         findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
         command=checking.command,

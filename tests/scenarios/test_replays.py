@@ -82,7 +82,9 @@ def test_a_symbol_that_messages_have(
     assert code == 1
     (found,) = [one for one in document["findings"] if one["rule"].startswith("REPLAY")]
     assert (found["rule"], found["subject"]) == ("REPLAY-R001", "shop/orders/order-shipped")
-    assert found["message"].startswith("25 of 100 messages cannot be read by the proposed schema")
+    assert found["message"].startswith(
+        "25 of 100 sample messages cannot be read by the proposed schema"
+    )
     (topic,) = document["registries"][0]["replay"]["topics"]
     backward, *_ = topic["readers"]
     (failure,) = backward["failures"]

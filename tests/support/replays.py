@@ -106,8 +106,8 @@ def reader(  # noqa: PLR0913 - as many as one has
 
 FAILING = make_finding(
     "REPLAY-R001",
-    "12 of 50,000 messages cannot be read by the proposed schema: the reader's enum has no such "
-    "symbol, and no default at 'total.currency' (10), the message ends within a string at "
+    "12 of 50,000 sample messages cannot be read by the proposed schema: the reader's enum has no "
+    "such symbol, and no default at 'total.currency' (10), the message ends within a string at "
     "'lines[].sku' (2)",
     location=MANIFEST,
     subject=str(CREATED),

@@ -22,7 +22,7 @@ from gitops.reports.html.page import code, page, section, table, text
 from gitops.reports.operation_results import AuditResult
 
 _SIGNS: Final = {Severity.ERROR: ("bad", "✗"), Severity.WARNING: ("warn", "⚠")}
-_NOTE: Final = ("soft", "i")
+_NOTE: Final = ("soft", "\N{INFORMATION SOURCE}")
 _OPEN: Final = 5
 """Up to so many topics of one cause are seen at once."""
 _SHOWN: Final = 1000

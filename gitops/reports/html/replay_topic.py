@@ -105,8 +105,8 @@ def finding_link(one: Finding, anchor: str) -> str:
 
 def _said(one: Finding, said: str) -> str:
     colour = COLOURS.get(one.severity, "soft")
-    sign = f'<span class="{colour}">{SIGNS.get(one.severity, "i")}</span>'
-    return f'{sign} <span class="{colour}">{said}</span>'
+    sign = SIGNS.get(one.severity, "\N{INFORMATION SOURCE}")
+    return f'<span class="{colour}">{sign}</span> <span class="{colour}">{said}</span>'
 
 
 def _readers(topic: TopicResult) -> str:

@@ -18,7 +18,7 @@ from gitops.repository.file_comparison import Comparison
 
 # The parts that several documents have: a finding, the differences of two schemas, a fix.
 
-ICONS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "i"}
+ICONS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "\N{INFORMATION SOURCE}"}
 
 # As GitHub colours a diff: green, red and, for `!`, orange.
 _SIGNS: Final = {ChangeKind.ADDED: "+", ChangeKind.REMOVED: "-", ChangeKind.CHANGED: "!"}

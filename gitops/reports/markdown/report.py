@@ -186,7 +186,7 @@ def _opened(fold: str) -> str:
 def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
     is_check = bool(report.base)
     return (
-        _list("Reach", sections.reach_items(report.touched), cut=9, noun="files and clients"),
+        _list("Reach", sections.reach_items(report.touched, rows), cut=9, noun="files and clients"),
         _list(rollout_title(report), sections.rollout_items(report), cut=6, noun="steps"),
         _list("Replay", _replays(report, rows), cut=7, noun="topics"),
         _findings(report, rows, "Findings" if report.registries else "", is_error=False),

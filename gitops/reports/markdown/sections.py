@@ -126,7 +126,7 @@ def _title(row: Row) -> str:
     if row.replay and (is_odd or row.is_unread):
         return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix(f'{row.replay.sign} '))}"
     if row.before:
-        said = row.verdict.removeprefix("⚠ ")
+        said = row.verdict[2:]
     elif row.findings:
         worst = max(row.findings, key=lambda finding: finding.severity)
         said = shorten(claim(worst), _MAX_TITLE, placeholder=" …")
@@ -353,11 +353,14 @@ def short_digest(digest: str) -> str:
     return digest.removeprefix("sha256:")[:_DIGITS]
 
 
-def reach_items(touched: Impact) -> tuple[str, ...]:
-    """The shared files with the topics that they lead to, and the clients of the change."""
-    items = [
-        f"- {code(file)} affects {_names(topics)}\n" for file, topics in affected_text(touched)
-    ]
+def reach_items(touched: Impact, rows: Sequence[Row]) -> tuple[str, ...]:
+    """The shared files with their topics, many counted where the table has all; the clients."""
+    shown = {row.topic for row in rows}
+    items: list[str] = []
+    for file, its in affected_text(touched):
+        is_counted = len(its) >= ALIKE and shown.issuperset(its)
+        topics = count(len(its), "topic") if is_counted else _names(its)
+        items.append(f"- {code(file)} affects {topics}\n")
     if touched.clients:
         items.append(f"- {count(len(touched.clients), 'client')}: {_names(touched.clients)}\n")
     return tuple(items)

@@ -26,7 +26,11 @@ from gitops.reports.text.findings import STYLES, count_line
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe, short
 
-_SIGNS: Final = {Severity.ERROR: "✗", Severity.WARNING: "⚠", Severity.INFO: "i"}
+_SIGNS: Final = {
+    Severity.ERROR: "✗",
+    Severity.WARNING: "⚠",
+    Severity.INFO: "\N{INFORMATION SOURCE}",
+}
 _LONGEST: Final = 2000
 _SHOWN: Final = 5
 """How many topics of one cause have a line."""

@@ -60,7 +60,7 @@ def test_the_lines_in_a_narrow_terminal(
     assert line.count("\\\n") >= 2
     done = _run(line, clone.root.parent)
     assert done.returncode == said.code
-    assert "10 of 200 messages cannot be read" in " ".join(done.stdout.split())
+    assert "10 of 200 sample messages cannot be read" in " ".join(done.stdout.split())
 
 
 def test_the_line_of_a_page(clone: GitRepository, command: CommandLine) -> None:

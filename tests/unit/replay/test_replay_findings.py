@@ -69,7 +69,9 @@ def said(
 def test_failures_that_count() -> None:
     (found,) = said({PROPOSED: failing(50, 12)})
     assert (found.rule, found.severity) == ("REPLAY-R001", Severity.ERROR)
-    assert found.message == ("12 of 50 messages cannot be read by the proposed schema: bad at 'a'")
+    assert found.message == (
+        "12 of 50 sample messages cannot be read by the proposed schema: bad at 'a'"
+    )
     assert found.subject == TOPIC
     assert found.location == REPLAY.samples[0].location
 
@@ -333,7 +335,7 @@ def test_versions_count_together_against_the_limit() -> None:
     lenient = replace(REPLAY, samples=(sample(7, 5),))
     (found,) = said({PROPOSED: failing(50, 3), Key(TOPIC, 1, "proposed"): failing(50, 3)}, lenient)
     assert found.rule == "REPLAY-R001"
-    assert found.message.startswith("6 of 100 messages")
+    assert found.message.startswith("6 of 100 sample messages")
 
 
 def test_many_reasons_are_counted() -> None:

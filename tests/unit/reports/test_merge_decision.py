@@ -77,8 +77,8 @@ def test_the_worst_reason_comes_first_without_its_details() -> None:
     told = _decided(CHECK)
 
     assert told.why[0] == (
-        "shop/payments/captured: 'currency' (string) is new; the new schema cannot read messages "
-        "of v7"
+        "shop/payments/captured: 'currency' (string) is new and has no default; the new schema "
+        "cannot read messages of v7"
     )
     assert REFUSAL.hint in told.next[0]
     assert told.next[0].startswith("make the edit that is shown below (`--fix` makes it): ")
@@ -219,7 +219,7 @@ def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
     told = _decided(replace(some, findings=(split,)))
 
     assert told.next[-4:] == (
-        "split this pull request in two, so that the policy is decided alone",
+        "split this pull request in two: the policy alone, then the schema",
         "merge the policy, once the owners of its topics approve",
         f"deploy crm {_WITH}",
         "merge the schema",
@@ -323,15 +323,16 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         findings=waive_findings(action.findings, waiver),
         notices=(),
     )
-    told = _decided(replace(WAIVED, base=CHECK.base, registries=(replace(one, plan=plan),)))
+    its = (replace(one, plan=plan),)
+    told = _decided(replace(WAIVED, base=CHECK.base, registries=its, waivers=(waiver,)))
 
     who = "waived until 2026-12-23 by waivers/agreed.yaml, approved by @acme/billing"
     sets = f"after the merge, `pulsar-gitops apply` sets schemaCompatibilityStrategy of {CAPTURED}"
-    assert (told.why[0], told.why[2]) == (
+    assert told.why[1:] == (
         f'{who}, with the reason "all read both"',
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
-    assert told.next == ("merge, if the reason of the waiver is still true (ask who approved it)",)
+    assert told.next == ("ask @acme/billing whether the waiver's reason still holds; if so, merge",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:

@@ -267,7 +267,7 @@ def test_what_all_readers_get_alike_is_not_told() -> None:
 
 
 def test_a_finding_of_one_topic_is_told_once() -> None:
-    assert replay_page(REPORT).count("12 of 50,000 messages cannot be read") == 1
+    assert replay_page(REPORT).count("12 of 50,000 sample messages cannot be read") == 1
     assert replay_page(REPORT).count("no default at") == 0
 
 

@@ -102,8 +102,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 
 
 _NO, _ODD, _YES = "✗ Do not merge", "⚠ Can be merged", "✓ Can be merged"
-_MAYBE = f"{_ODD} if the waiver is still right"
-_TAKES, _FAILED = "Pulsar would accept", {"dr": "x"}
+_MAYBE, _TAKES, _FAILED = f"{_ODD} if the waiver is still right", "Pulsar would accept", {"dr": "x"}
 _WHY, _ALSO = "a field has no default", "; unknown value; too many topics would change"
 
 
