@@ -6,54 +6,49 @@ who may not: what a plan and `connect` answer for both is compared with what the
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from gitops.audit.health import INACTIVE, RETAINED
-from gitops.broker.connection import ConnectionTarget, Offer, connection_policies
-from gitops.broker.lines.table import line_of
-from gitops.broker.producer_connection import admit_producer
 from gitops.model.audit import ASSUMED
 from gitops.model.broker_settings import SETTINGS, assumed_settings, seen_settings
-from gitops.model.config import SecretRef, TlsConfig, TokenAuthentication
 from gitops.model.errors import RegistryRefusedError
 from gitops.model.findings import Severity
-from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.policy import SettingSource, TopicPolicies, camel_case
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.policy import SettingSource, camel_case
 from gitops.model.state import Scope
-from gitops.planning.plan import make_plan
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import resume
-from gitops.registries.pulsar.registry import open_registry
-from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.reports.broker_wording import broker_lines
-from gitops.schemas.payload import stored_history, to_stored
 from gitops.usecases.audit import AuditRequest, audit
-from tests.support.admin_rest import admin_request
-from tests.support.pulsar_binary import binary_client
+from tests.support.asked_broker import (
+    EMPTY,
+    OWNER,
+    SHOP,
+    TENANT,
+    TOPICS,
+    Asked,
+    accepted,
+    admissions,
+    asked_broker,
+    asks,
+    let_in,
+    opened,
+    planned,
+    taken,
+)
 from tests.support.pulsar_broker import BrokerUnavailableError
-from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
-from tests.support.states import avro, field, info, question, state, topic_state
+from tests.support.secured_broker import STRANGER
 
 if TYPE_CHECKING:
-    from gitops.model.plan import Plan
-    from gitops.model.policy import BrokerSettings
     from gitops.ports import Registry
 
 pytestmark = pytest.mark.broker
 
-OWNER: Final = "owner"
-TENANT: Final = "learned"
-SHOP = NamespaceName(TENANT, "shop")
-EMPTY = NamespaceName(TENANT, "empty")
 OTHERS: Final = {
     "schemaCompatibilityStrategy": "ALWAYS_COMPATIBLE",
     "isSchemaValidationEnforced": "true",
@@ -67,36 +62,6 @@ BROKERS: Final = {
     "4.0.7": OTHERS,
     "4.2.4": {**OTHERS, camel_case(LEGACY): "true"},
 }
-OLD, WIDER = avro(field("a", "int")), avro(field("a", "int"), field("b", "int", default=0))
-OLD_JSON = info({"type": "object", "id": "urn:R", "properties": {}}, SchemaType.JSON)
-OTHER_JSON = info({"type": "object", "id": "urn:S", "properties": {}}, SchemaType.JSON)
-CANDIDATES: Final = {
-    "changed": (OLD, avro(field("a", "string"))),
-    "wider": (OLD, WIDER),
-    "narrower": (WIDER, OLD),
-    "old-json": (None, OLD_JSON),
-    "old-json-again": (OLD_JSON, OTHER_JSON),
-    "external": (None, SchemaInfo(type=SchemaType.EXTERNAL)),
-    "dollar": (None, avro(field("a$b", "int"))),
-    "dash": (None, avro(field("a", "int"), namespace="com.my-co")),
-}
-"""Topic → the schema that it has, and the one that a plan wants."""
-PRODUCED = TopicName.of(SHOP, "produced")
-TOPICS: Final = {TopicName.of(SHOP, name): pair for name, pair in CANDIDATES.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A broker with its settings, and who asks it."""
-
-    release: str
-    secured: SecuredBroker
-    superuser: Registry
-    owner: Registry
-
-    @property
-    def config(self) -> dict[str, str]:
-        return BROKERS[self.release]
 
 
 @pytest.fixture(scope="module", params=BROKERS)
@@ -104,87 +69,11 @@ def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Asked]:
     release: str = request.param
-    folder = tmp_path_factory.mktemp("learned")
     try:
-        with (
-            secured_broker(folder, BROKERS[release], release=release) as secured,
-            closing(opened(secured, SUPERUSER)) as superuser,
-            closing(opened(secured, OWNER)) as owner,
-        ):
-            made(secured)
-            for topic in TOPICS:
-                stored(superuser, topic)
-            superuser.register_schema(PRODUCED, OLD)
-            yield Asked(release=release, secured=secured, superuser=superuser, owner=owner)
+        with asked_broker(tmp_path_factory.mktemp("learned"), release, BROKERS[release]) as asked:
+            yield asked
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker {release}: {reason}")
-
-
-def made(secured: SecuredBroker) -> None:
-    """The tenant and its namespaces."""
-    body = {"adminRoles": [OWNER], "allowedClusters": ["standalone"]}
-    asks(secured, "PUT", f"tenants/{TENANT}", body)
-    for namespace in (SHOP, EMPTY):
-        asks(secured, "PUT", f"namespaces/{namespace}", {})
-
-
-def stored(superuser: Registry, topic: TopicName) -> None:
-    """Register what the topic has, as far as this broker takes it."""
-    first, _ = TOPICS[topic]
-    if first is not None and not (first is OLD_JSON and is_strict(superuser.broker)):
-        superuser.register_schema(topic, first)
-
-
-def is_strict(broker: BrokerSettings) -> bool:
-    return broker.release[:3] in ("4.2", "5.0") and not (
-        broker.schema_json_allow_legacy_jackson_format
-    )
-
-
-def asks(secured: SecuredBroker, method: str, path: str, body: object = None) -> object:
-    """A request as superuser."""
-    url = f"{secured.broker.admin_url}/admin/v2/{path}"
-    headers = {"Authorization": f"Bearer {secured.token(SUPERUSER)}"}
-    answer = admin_request(method, url, body, headers=headers)
-    return json.loads(answer) if answer else None
-
-
-def opened(secured: SecuredBroker, role: str) -> Registry:
-    folder = secured.ca_file.parent
-    token = folder / f"{role}.token"
-    token.write_text(secured.token(role))
-    config = PulsarConfig(
-        url=secured.broker.tls_admin_url,
-        authentication=TokenAuthentication(token=SecretRef(kind="file", name=str(token))),
-        tls=TlsConfig(ca_file=str(secured.ca_file)),
-    )
-    return open_registry("secured", config, folder)
-
-
-def planned(registry: Registry, broker: BrokerSettings | None = None) -> Plan:
-    """The plan for all candidates; by these settings, or by those that the registry has."""
-    observed = registry.observe(Scope(namespaces=frozenset({SHOP}), topics=frozenset(TOPICS)))
-    desired = state(*(topic_state(topic, new) for topic, (_, new) in TOPICS.items()))
-    return make_plan(replace(question(desired, observed), broker=broker or registry.broker))
-
-
-def accepted(plan: Plan) -> dict[str, bool]:
-    """The verdict on each candidate."""
-    registered = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
-    return {topic.local_name: topic in registered for topic in TOPICS}
-
-
-def taken(registry: Registry) -> dict[str, bool]:
-    """What the broker answers to each candidate."""
-    return {topic.local_name: is_taken(registry, topic, new) for topic, (_, new) in TOPICS.items()}
-
-
-def is_taken(registry: Registry, topic: TopicName, new: SchemaInfo) -> bool:
-    try:
-        registry.register_schema(topic, new)
-    except RegistryRefusedError:
-        return False
-    return True
 
 
 def test_a_superuser_learns_everything(asked: Asked) -> None:
@@ -235,29 +124,11 @@ def test_to_ask_a_namespace_leaves_nothing_there(asked: Asked) -> None:
 
 
 def test_producers_are_let_in_as_the_broker_lets_them_in(asked: Asked) -> None:
-    topic = PRODUCED
-    token = asked.secured.token(SUPERUSER)
-    offers: tuple[Offer, ...] = ("NONE", to_stored(OLD), to_stored(WIDER))
-    with binary_client(asked.secured.broker.service_url, token=token) as client:
-        for registry in (asked.superuser, asked.owner):
-            observed = registry.observe(
-                Scope(namespaces=frozenset({SHOP}), topics=frozenset({topic}))
-            )
-            target = ConnectionTarget(
-                history=stored_history(observed.topics[topic].history),
-                policies=connection_policies(
-                    topic, TopicPolicies(), observed.namespaces[SHOP].policies, registry.broker
-                ),
-                use="idle",
-                line=line_of(registry.broker),
-            )
-            client.look_up(str(topic))
-            for offer in offers[: 2 if registry is asked.superuser else 3]:
-                answer = admit_producer(target, offer)
-                producer, reply = client.produce(str(topic), answer.sent)
-                if reply.error is None:
-                    client.close_producer(producer)
-                assert (answer.error, answer.version) == (reply.error, reply.version), offer
+    told = [admissions(each) for each in (asked.superuser, asked.owner)]
+
+    answers = let_in(asked)
+
+    assert told == [answers, answers]
 
 
 def test_verdicts_are_the_brokers(asked: Asked) -> None:
