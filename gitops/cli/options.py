@@ -70,6 +70,13 @@ def format_of(*kinds: type) -> Any:  # noqa: ANN401 - Typer's own, which has no 
     )
 
 
+def journal_at(default: str) -> Any:  # noqa: ANN401 - Typer's own, which has no name
+    """`--journal` of a command that writes one there by default."""
+    return typer.Option(
+        "--journal", metavar="FILE", help="Write down there what is done.", show_default=default
+    )
+
+
 def reports_of(given: list[str] | None) -> tuple[tuple[str, Path], ...]:
     """The values of `--report`; raises UsageError for one that is not `FORMAT=FILE`."""
     found = []

@@ -16,7 +16,7 @@ from rich.text import Text
 from gitops.cli.console import print_message, print_report
 from gitops.cli.exits import drop_stdout, print_error
 from gitops.cli.progress import progress_bar
-from gitops.interrupts import interruption
+from gitops.interrupts import Interruption, interruption
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.journal import APPLIED
 from gitops.model.plan import Plan
@@ -36,7 +36,8 @@ class Execution:
     """A plan as it is now, the digest of the reviewed one, and how much of that is done.
 
     `shown` is the plan where nobody has seen it before; `replan` how a new one is made where this
-    one cannot be carried out. `document` is the plan where no file has it, for the journal.
+    one cannot be carried out. `document` is the plan where no file has it, for the journal, and
+    `command` what carries it out.
     """
 
     plan: Plan
@@ -47,6 +48,7 @@ class Execution:
     started: float = field(default_factory=time.monotonic)
     journal: JournalFile | None = None
     document: dict[str, Any] | None = None
+    command: str = "apply"
 
     @property
     def has_work(self) -> bool:
@@ -61,6 +63,7 @@ class Execution:
             "address": self.plan.address,
             "actions": len(self.plan.actions),
             "doneBefore": self.done_before,
+            "command": self.command,
         }
         return start | ({"document": self.document} if self.document else {})
 
@@ -71,31 +74,17 @@ def carry_out(execution: Execution, registry: Registry, display: Display) -> Non
     From the first action to the end of the report no signal cuts anything, and a report that
     cannot be printed stops nothing.
     """
-    from gitops.usecases.apply import apply as run
-
     report = _Report(execution, display)
-    error: GitopsError | None = None
-    journal = execution.journal if execution.has_work else None
-    if journal:
-        journal.begin(execution.journal_start())
-    with interruption() as asked:
+
+    def run(asked: Interruption) -> None:
         try:
             report.begin()
             with _progress(display) as progress:
-                run(
-                    execution.plan,
-                    registry,
-                    progress,
-                    report.add,
-                    interruption=asked,
-                    replan=execution.replan,
-                    journal=journal,
-                )
-        except GitopsError as stopped:
-            error = stopped
+                run_actions(execution, registry, progress, report.add, asked)
         finally:
             report.end()
-        error = _ended(journal, error) or error
+
+    error = run_in_journal(execution, run)
     if error is None:
         report.finish()
         return
@@ -103,14 +92,53 @@ def carry_out(execution: Execution, registry: Registry, display: Display) -> Non
     raise error
 
 
+def run_in_journal(execution: Execution, run: Callable[[Interruption], None]) -> GitopsError | None:
+    """Run it so that no signal cuts it, between the journal's first line and its last.
+
+    Answers what stopped it, or else why the last line cannot be written. Raises what keeps the
+    first one from being written.
+    """
+    journal = execution.journal if execution.has_work else None
+    if journal:
+        journal.begin(execution.journal_start())
+    error: GitopsError | None = None
+    with interruption() as asked:
+        try:
+            run(asked)
+        except GitopsError as stopped:
+            error = stopped
+        return _ended(journal, error)
+
+
+def run_actions(
+    execution: Execution,
+    registry: Registry,
+    progress: Progress,
+    tell: Callable[[Result], None],
+    asked: Interruption,
+) -> None:
+    """Carry out the actions; raises what stops them."""
+    from gitops.usecases.apply import apply
+
+    apply(
+        execution.plan,
+        registry,
+        progress,
+        tell,
+        interruption=asked,
+        replan=execution.replan,
+        journal=execution.journal if execution.has_work else None,
+    )
+
+
 def _ended(journal: JournalFile | None, error: GitopsError | None) -> GitopsError | None:
-    """Write down how the apply ended; answers why that cannot be done where nothing else failed."""
+    """Write down how it ended; answers the error, or else why that cannot be written."""
     try:
         if journal:
             journal.end("stopped" if error else APPLIED)
     except OutsideError as unwritten:
         return error or unwritten
-    return None
+    return error
 
 
 def refuse(execution: Execution, display: Display) -> None:

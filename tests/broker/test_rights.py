@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import ssl
-import urllib.request
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
 from tests.support.pulsar_broker import BrokerUnavailableError
@@ -80,19 +79,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]
 
 def _fill(secured: SecuredBroker) -> None:
     """A tenant with an administrator, and a namespace with a consumer and a producer."""
-    context = ssl.create_default_context(cafile=str(secured.ca_file))
-
-    def send(method: str, path: str, body: Any) -> None:  # noqa: ANN401 - JSON
-        request = urllib.request.Request(  # noqa: S310
-            f"{secured.broker.tls_admin_url}/admin/v2/{path}",
-            method=method,
-            data=json.dumps(body).encode(),
-            headers={
-                "Authorization": f"Bearer {secured.token(SUPERUSER)}",
-                "Content-Type": "application/json",
-            },
-        )
-        urllib.request.urlopen(request, context=context).close()  # noqa: S310
+    send = partial(_send, secured)
 
     tenant = {"adminRoles": ["administrator"], "allowedClusters": ["standalone"]}
     send("PUT", "tenants/shop", tenant)
@@ -103,6 +90,16 @@ def _fill(secured: SecuredBroker) -> None:
     for name in ("created", "other"):
         schema = {"type": "STRING", "schema": "", "properties": {}}
         send("POST", f"schemas/shop/orders/{name}/schema", schema)
+
+
+def _send(secured: SecuredBroker, method: str, path: str, body: object) -> None:
+    admin_request(
+        method,
+        f"{secured.broker.tls_admin_url}/admin/v2/{path}",
+        body,
+        {"Authorization": f"Bearer {secured.token(SUPERUSER)}"},
+        ca_file=secured.ca_file,
+    )
 
 
 @pytest.fixture

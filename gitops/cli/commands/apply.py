@@ -42,13 +42,7 @@ def apply(
         bool, typer.Option("--status", help="Show what the journal has, and change nothing.")
     ] = False,
     journal: Annotated[
-        Path | None,
-        typer.Option(
-            "--journal",
-            metavar="FILE",
-            help="Write down there what is done.",
-            show_default="PLANFILE.journal, or .gitops/REGISTRY.journal",
-        ),
+        Path | None, options.journal_at("PLANFILE.journal, or .gitops/REGISTRY.journal")
     ] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,

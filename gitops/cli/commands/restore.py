@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,15 +13,17 @@ from gitops.cli.completion import registry_names
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
 from gitops.cli.session import open_registry, open_repository, open_snapshot
-from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.errors import GitopsError, PartialApplyError
 from gitops.model.names import NamespaceName
 from gitops.model.policy import BrokerSettings
 from gitops.reports.operation_results import RestoreResult
 
 if TYPE_CHECKING:
+    from gitops.cli.plan_execution import Execution
     from gitops.model.restore import Restore
     from gitops.model.state import RegistryState
     from gitops.ports import Progress, Registry
+    from gitops.usecases.apply import Result
 
 _REPEAT = "run the same restore again: it looks at the registry and goes on"
 
@@ -45,15 +46,7 @@ def restore(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what a restore does, and change nothing.")
     ] = False,
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            "--journal",
-            metavar="FILE",
-            help="Write down there what is done.",
-            show_default=".gitops/REGISTRY.restore.journal",
-        ),
-    ] = None,
+    journal: Annotated[Path | None, options.journal_at(".gitops/REGISTRY.restore.journal")] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
@@ -102,38 +95,45 @@ def _carry_out(
     found: Restore, recorded: RegistryState, live: Registry, path: Path, progress: Progress
 ) -> RestoreResult:
     """Apply the plan with its journal and read all versions back; no signal cuts an action."""
-    from gitops.cli.plan_execution import Execution
-    from gitops.interrupts import interruption
-    from gitops.journal.writer import JournalFile
-    from gitops.model.journal import APPLIED
-    from gitops.planning.plan_document import digest as digest_of
-    from gitops.usecases.apply import Result, apply
+    from gitops.cli.plan_execution import run_actions, run_in_journal
     from gitops.usecases.restore import check
 
-    journal = JournalFile(path)
-    # Not over the plan's whole document: that of each action is in the journal anyway.
-    digest = digest_of({"observed": dict(found.plan.observed), "snapshot": found.source})
-    start = Execution(plan=found.plan, digest=digest).journal_start()
-    journal.begin({**start, "command": "restore"})
+    execution = _execution(found, path)
     results: list[Result] = []
-    try:
-        with interruption() as asked:
-            apply(
-                found.plan,
-                live,
-                progress,
-                results.append,
-                interruption=asked,
-                replan=_REPEAT,
-                journal=journal,
-            )
-            journal.end(APPLIED)
-        verified = check(recorded, live, progress)
-    except GitopsError as error:
-        with suppress(OutsideError):
-            journal.end("stopped")
+    error = run_in_journal(
+        execution, lambda asked: run_actions(execution, live, progress, results.append, asked)
+    )
+    if error:
         return RestoreResult(restore=found, results=results, error=error)
+    try:
+        verified = check(recorded, live, progress)
+    except GitopsError as unread:
+        return RestoreResult(restore=found, results=results, error=_unread_error(unread))
     return RestoreResult(restore=found, results=results, check=verified)
+
+
+def _execution(found: Restore, path: Path) -> Execution:
+    from gitops.cli.plan_execution import Execution
+    from gitops.journal.writer import JournalFile
+    from gitops.planning.plan_document import digest
+
+    return Execution(
+        plan=found.plan,
+        # Not over the plan's whole document: that of each action is in the journal anyway.
+        digest=digest({"observed": dict(found.plan.observed), "snapshot": found.source}),
+        replan=_REPEAT,
+        journal=JournalFile(path),
+        command="restore",
+    )
+
+
+def _unread_error(error: GitopsError) -> PartialApplyError:
+    """All was written, and nobody knows whether it is as recorded."""
+    return PartialApplyError(
+        f"everything was written, and could not be read back: {error.what}",
+        where=error.where,
+        hint=_REPEAT,
+    )
 
 
 def _code(result: RestoreResult) -> int:

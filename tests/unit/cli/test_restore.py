@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
+from gitops.model.errors import OutsideError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.restore import RestoreCheck
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import Scope
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.usecases import restore as usecase
 from tests.support.command_line import CommandLine
+from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.states import CREATED, INT64, ORDERS, avro, field
 
 _SETTINGS = """apiVersion: pulsar-gitops/v1
@@ -141,3 +148,62 @@ def test_markdown_has_a_row_for_each_topic(lost: Path, command: CommandLine) -> 
 
     assert done.out.startswith("### ✓ can be restored: 3 versions of 2 topics\n")
     assert "| `shop/payments/paid` | v0 |" in done.out
+
+
+def _ends(lost: Path) -> list[str]:
+    """How the journal says that the restores ended."""
+    lines = (lost / ".gitops/local.restore.journal").read_text().splitlines()
+    entries = map(json.loads, lines)
+    return [one["outcome"] for one in entries if one["entry"] == "end"]
+
+
+def test_ctrl_c_ends_a_restore_after_its_step_and_the_next_one_goes_on(
+    lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register = EmbeddedRegistry.register_schema
+
+    def pressed(self: EmbeddedRegistry, topic: TopicName, info: SchemaInfo) -> int:
+        version = register(self, topic, info)
+        signal.raise_signal(signal.SIGINT)
+        return version
+
+    with ctrl_c_as_ever(), monkeypatch.context() as patch:
+        patch.setattr(EmbeddedRegistry, "register_schema", pressed)
+        done = command("restore", "--repo", lost)
+
+    assert done.code == 130
+    assert done.out.startswith("✗ local is restored in part\n")
+    assert "the strategy of shop/orders" in done.err
+    assert "run the same command again: it goes on where it stopped" in done.err
+    assert _ends(lost) == ["stopped"]
+    assert _strategies(lost) == [Strategy.FULL, None]
+    again = command("restore", "--repo", lost)
+    assert (again.code, _ends(lost)) == (0, ["stopped", "applied"])
+
+
+def _strategies(lost: Path) -> list[object]:
+    """What the namespaces of the registry have."""
+    registry = EmbeddedRegistry("local", lost / "local.db")
+    state = registry.observe(Scope(namespaces=frozenset({ORDERS, _PAYMENTS})))
+    registry.close()
+    return [
+        state.namespaces[name].policies.schema_compatibility_strategy
+        for name in (ORDERS, _PAYMENTS)
+    ]
+
+
+def test_a_restore_that_cannot_be_read_back_is_applied_and_not_compared(
+    lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> RestoreCheck:
+        raise OutsideError("the wire is cut")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(usecase, "check", fail)
+        done = command("restore", "--repo", lost)
+
+    assert done.code == 6
+    assert done.out.startswith("✗ local is restored, and not compared with the snapshot\n")
+    assert "everything was written, and could not be read back: the wire is cut" in done.err
+    assert _ends(lost) == ["applied"]
+    assert command("restore", "--repo", lost).out.startswith("✓ nothing to restore")
