@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.audit.upgrade import DOWNGRADE, INVALID, NOT_AVRO, OTHERWISE
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.table import with_legacy_json
+from gitops.broker.lines.table import find_line, with_legacy_json
 from gitops.model.audit import AuditReport
 from gitops.model.findings import Finding
 
@@ -44,13 +44,16 @@ def upgrade_steps(
 
 def releases_hint(report: AuditReport) -> str:
     """What to know of an audit of a cluster whose brokers have different releases."""
-    if report.is_under_way:
-        return (
-            f"judged as the upgrade from {report.line} to {report.target}, the newest line in the "
-            f"cluster: AUDIT-U001 to AUDIT-U004 are what its brokers of {report.target} answer "
-            "otherwise"
-        )
-    return "finish the upgrade; --as-if-broker lists what brokers of another line answer otherwise"
+    lines = (find_line(release) for release in report.broker.other_releases)
+    others = {line.name for line in lines if line} - {report.line, report.target}
+    judged = (
+        f"judged as the upgrade from {report.line} to {report.target}, which brokers of the "
+        f"cluster have already: AUDIT-U001 to AUDIT-U004 are what those answer otherwise"
+        if report.is_under_way
+        else "finish the upgrade"
+    )
+    asked = " and ".join(f"--as-if-broker {name}" for name in sorted(others))
+    return f"{judged}; {asked} lists what those of that line answer otherwise" if asked else judged
 
 
 def _named(subjects: Mapping[str, set[str]], *rules: str) -> str:

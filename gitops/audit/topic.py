@@ -10,10 +10,11 @@ from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, STRATEGY
 from gitops.broker.connection import ConnectionPolicies
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
-from gitops.broker.registration import check, register_sent
+from gitops.broker.registration import check, find_registered, register_sent
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.strategies import End, Outcome
 
@@ -82,17 +83,28 @@ def unregistered_versions(
 
 def _exceptions(topic: AuditedTopic, strategy: Strategy) -> Iterator[tuple[int, Outcome]]:
     """The versions whose check does not end well."""
-    for version, schema in topic.history.entries[1:]:
-        outcome = check(topic.history_before(version), schema, strategy, topic.line)
+    for version, _ in topic.history.entries[1:]:
+        outcome = check(topic.history_before(version), _sent(topic, version), strategy, topic.line)
         if outcome.end is not End.COMPATIBLE:
             yield version, outcome
 
 
 def _is_registered_unchecked(topic: AuditedTopic, version: int) -> bool:
     """Whether nothing but the strategy keeps a broker from registering a version."""
-    schema = dict(topic.history.entries)[version]
     unchecked, before = Strategy.ALWAYS_COMPATIBLE, topic.history_before(version)
-    return register_sent(before, schema, unchecked, topic.line).accepted
+    return register_sent(before, _sent(topic, version), unchecked, topic.line).accepted
+
+
+def _sent(topic: AuditedTopic, version: int) -> StoredSchema:
+    """What was registered as this version: BYTES are stored as NONE (Pulsar 4.0.7).
+
+    A NONE that was there already would have made no version.
+    """
+    schema = dict(topic.history.entries)[version]
+    before = topic.history_before(version)
+    if schema.type is SchemaType.NONE and find_registered(before, schema, topic.line).accepted:
+        return replace(schema, type=SchemaType.BYTES)
+    return schema
 
 
 def unreadable_reason(schema: StoredSchema, line: BrokerLine) -> str:

@@ -111,10 +111,12 @@ def admin_url_hint(text: str) -> str:
     return _EXAMPLE
 
 
-def parse_strategy(name: str) -> SchemaCompatibilityStrategy:
-    """The strategy of that name; raises UsageError, with a similar one or all."""
+def parse_strategy(
+    name: str, known: Iterable[SchemaCompatibilityStrategy] = SchemaCompatibilityStrategy
+) -> SchemaCompatibilityStrategy:
+    """The strategy of that name; raises UsageError, with a similar one that is `known`, or all."""
     try:
         return SchemaCompatibilityStrategy(name)
     except ValueError:
-        hint = did_you_mean_or_list(name, [s.value for s in SchemaCompatibilityStrategy])
+        hint = did_you_mean_or_list(name, [each.value for each in known])
         raise UsageError(f"'{name}' is not a strategy", hint=hint) from None

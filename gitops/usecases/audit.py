@@ -27,6 +27,12 @@ from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
+MEASURES: Final = tuple(
+    each
+    for each in SchemaCompatibilityStrategy
+    if each is not SchemaCompatibilityStrategy.UNDEFINED
+)
+"""The strategies by which something can be judged."""
 _CHUNK: Final = 200
 """How many topics are in memory at a time."""
 _RIGHTS: Final = "give the role the administration of the tenant, see docs/reference/rights.md"
@@ -58,7 +64,7 @@ def audit(
     Raises UnknownBrokerError, UsageError for a strategy by which nothing can be judged,
     NotThereError and OutsideError.
     """
-    if request.as_if_strategy is SchemaCompatibilityStrategy.UNDEFINED:
+    if request.as_if_strategy and request.as_if_strategy not in MEASURES:
         raise UsageError(
             "UNDEFINED is no strategy to judge by: where it is set, the next level decides",
             hint="name another one; without --as-if-strategy the strategy in force is the measure",
@@ -123,7 +129,7 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
         line=line,
         target=target,
         strategy=request.as_if_strategy,
-        is_under_way=target is not None and request.as_if_broker is None,
+        is_under_way=target is not None and _is_present(broker, target, request),
     )
 
 
@@ -139,6 +145,12 @@ def _target(
     others = () if request.broker is not None else other_answers(broker, line_of)
     lines = [line for _, line in others if line.rules != present.rules]
     return lines[-1] if lines else None
+
+
+def _is_present(broker: BrokerSettings, target: BrokerLine, request: AuditRequest) -> bool:
+    """Whether the cluster has brokers of the target line already."""
+    others = () if request.broker is not None else other_answers(broker, line_of)
+    return any(line.rules == target.rules for _, line in others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,6 +153,14 @@ def test_retention_is_in_no_snapshot_and_serve_retains_nothing(repo: Path) -> No
 
     said = " ".join(run(*ask, "--snapshot").out.split())
     assert "whether messages are retained is not known" in said
+    assert "(AUDIT-H010), which a snapshot does not record" in said
+
+
+def test_what_cannot_be_judged_by_is_not_offered(repo: Path) -> None:
+    found = run("audit", "--repo", repo, "--as-if-strategy", "STRICT")
+
+    assert "FULL_TRANSITIVE" in found.err
+    assert "UNDEFINED" not in found.err
 
 
 def test_some_namespaces(repo: Path) -> None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from gitops.usecases.audit import AuditRequest
 
 _UNLISTED: Final = "schemas of topics that do not exist, which a cluster does not list"
+_NOT_RECORDED: Final = (
+    "whether messages are retained (AUDIT-H009) and whether brokers delete inactive topics "
+    "(AUDIT-H010), which a snapshot does not record"
+)
 _ASKED: Final = {
     "url": "--url",
     "repo": "--repo",
@@ -97,14 +101,16 @@ def audit(
     from gitops.cli.progress import progress_bar
     from gitops.model.names import NamespaceName
     from gitops.repository.suggestions import parse_strategy
-    from gitops.usecases.audit import AuditRequest
+    from gitops.usecases.audit import MEASURES, AuditRequest
     from gitops.usecases.audit import audit as run_audit
 
     asked = AuditRequest(
         namespaces=tuple(NamespaceName.parse(text) for text in namespaces or []),
         broker=broker,
         as_if_broker=as_if_broker,
-        as_if_strategy=None if as_if_strategy is None else parse_strategy(as_if_strategy),
+        as_if_strategy=(
+            None if as_if_strategy is None else parse_strategy(as_if_strategy, MEASURES)
+        ),
     )
     started = time.monotonic()
     source = _Source(url=url, registry=registry, snapshot=snapshot)
@@ -154,7 +160,7 @@ def _open(
     asked = replace(asked, severities=opened.repository.config.rules)
     if source.snapshot:
         with open_snapshot(opened, names) as (recorded, _):
-            yield recorded, asked
+            yield recorded, replace(asked, unlisted=_NOT_RECORDED)
         return
     with open_registry(opened, names) as (live, config):
         known = known_names(opened.root, opened.tree, opened.repository, live.name)

@@ -172,6 +172,31 @@ def test_a_rolling_upgrade_is_judged_by_the_newest_line_in_the_cluster() -> None
     assert all("judged as the upgrade from 4.0 to 4.2" in hint for hint in hints)
 
 
+def test_a_line_that_is_asked_for_and_there_already_is_under_way() -> None:
+    registry = FakeRegistry(broker=with_known(assumed_settings(), _ROLLING))
+
+    report = audit(registry, AuditRequest(as_if_broker="4.2"))
+
+    assert (report.target, report.is_under_way) == ("4.2", True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "between"),
+    [
+        (AuditRequest(), "judged as the upgrade from 3.0 to 4.2, which brokers"),
+        (AuditRequest(as_if_broker="5.0"), "finish the upgrade; --as-if-broker 4.0 and"),
+    ],
+)
+def test_the_lines_in_between_are_named(asked: AuditRequest, between: str) -> None:
+    known = replace(_ROLLING, release="3.0.7", other_releases=("4.0.7", "4.2.4"))
+
+    report = audit(FakeRegistry(broker=with_known(assumed_settings(), known)), asked)
+
+    (hint,) = {one.hint for one in report.findings if one.rule == "PLAN-R012"}
+    assert between in hint
+    assert "--as-if-broker 4.0" in hint
+
+
 @pytest.mark.parametrize(
     ("asked", "target"),
     [
