@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from gitops.model.decision import StoredSchema
 from gitops.model.errors import GitopsError, OutsideError
@@ -124,6 +124,15 @@ class Registry(Protocol):
 
     def close(self) -> None:
         """Give back connections and files."""
+        ...
+
+
+@runtime_checkable
+class MessageStore(Protocol):
+    """A registry whose topics have messages, as a cluster's have; any other has none."""
+
+    def has_messages(self, topic: TopicName) -> bool:
+        """Whether one is stored, read or not; raises OutsideError where it is not known."""
         ...
 
 

@@ -37,8 +37,9 @@ class PlanRequest:
     git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
     plan looked at: no others are looked at then. `today` is the day in UTC, for waivers. With the
     `tree` of the files, refusals get patches; `release` is that of another broker than the
-    registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others; None
-    are all. `remarks` are findings of whoever wrote the files.
+    registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others, and
+    only while these have no messages; None are all, in any case. `remarks` are findings of whoever
+    wrote the files.
     """
 
     repository: Repository
@@ -128,7 +129,7 @@ def _observed(
 
 def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
-    made = make_plan(plan_input, progress)
+    made = _guarded(make_plan(plan_input, progress), planning.deletable or frozenset())
     if planning.look_up:
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):
@@ -136,6 +137,17 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
     remarks = apply_severities(planning.remarks, planning.repository.config.rules)
     findings = (*_findings(planning), *remarks, *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
+
+
+def _guarded(plan: Plan, topics: frozenset[TopicName]) -> Plan:
+    """The plan with the deletions of these schemas only while the topics have no messages."""
+    actions = (
+        replace(one, while_empty=True)
+        if isinstance(one, DeleteSchema) and one.topic in topics
+        else one
+        for one in plan.actions
+    )
+    return replace(plan, actions=tuple(actions))
 
 
 def fixes_of_repository(

@@ -28,9 +28,7 @@ from gitops.planning.former_state import (
     plan_scope,
 )
 from gitops.planning.undo_findings import left, versions_left
-from gitops.ports import FileTree, Registry, UnreadableTopicsError
-from gitops.registries.pulsar.message_service import messages_of
-from gitops.registries.pulsar.registry import PulsarRegistry
+from gitops.ports import FileTree, MessageStore, Registry, UnreadableTopicsError
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.loader import load
 from gitops.repository.loading.layout import NAMESPACE_FILE
@@ -194,7 +192,7 @@ def _undone(before: _Before, planning: PlanRequest, root: Path, tree: FileTree) 
             restored=before.restored,
         )
     )
-    deletable, kept = _deletable(before, planning.registry, root, adoption)
+    deletable, kept = _deletable(before, planning.registry, adoption)
     return Undo(
         files=adoption.files,
         removed=adoption.removed,
@@ -215,13 +213,13 @@ def _undone(before: _Before, planning: PlanRequest, root: Path, tree: FileTree) 
 
 
 def _deletable(
-    before: _Before, registry: Registry, root: Path, adoption: Adoption
+    before: _Before, registry: Registry, adoption: Adoption
 ) -> tuple[frozenset[TopicName], list[Finding]]:
     deletable, kept = set(), []
     for topic, one in before.former.topics.items():
         if topic in adoption.refused or not _is_made(one, before.observed):
             continue
-        if why := _obstacle(one, before.observed, registry, root):
+        if why := _obstacle(one, before.observed, registry):
             hint = f"once nobody needs it: pulsar-gitops schemas delete {topic}"
             kept.append(left(topic, f"its schema stays: {why}", hint))
         else:
@@ -233,16 +231,16 @@ def _is_made(one: FormerTopic, observed: RegistryState) -> bool:
     return one.created is not None and bool(observed.topics[one.topic].history.entries)
 
 
-def _obstacle(one: FormerTopic, observed: RegistryState, registry: Registry, root: Path) -> str:
+def _obstacle(one: FormerTopic, observed: RegistryState, registry: Registry) -> str:
     """Why the schema of a topic that the change made is not deleted; empty where it can be."""
     entries = observed.topics[one.topic].history.entries
     others = [f"v{e.version}" for e in entries if one.created and not is_same(e.info, one.created)]
     if others:
         return f"the change did not register {', '.join(others)}"
-    if not isinstance(registry, PulsarRegistry):
-        return ""  # only a cluster has messages
+    if not isinstance(registry, MessageStore):
+        return ""
     try:
-        stored = messages_of(registry, root, None).has_any(one.topic)
+        stored = registry.has_messages(one.topic)
     except GitopsError as error:
         return f"whether the topic has messages is not known ({error.what})"
     return "the topic has messages, which do not decode without it" if stored else ""

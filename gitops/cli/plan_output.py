@@ -17,8 +17,8 @@ from gitops.cli.session import OpenedRepository, today
 from gitops.git.references import describe
 from gitops.model.config import RegistryConfig
 from gitops.model.plan import Plan, RefusedSchema
-from gitops.model.state import Scope
 from gitops.planning.plan_document import to_document
+from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.ports import Registry
 from gitops.reports.json.documents import to_text
@@ -54,14 +54,22 @@ def make_plan(
     display: Display,
     *,
     prune: bool,
-    reviewed: Scope | None = None,
+    reviewed: Mapping[str, Any] | None = None,
     undone: Undo | None = None,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError.
 
-    With files that undo a change it deletes what that made, and nothing else.
+    With files that undo a change it deletes what that made, and nothing else. `reviewed` is the
+    document of a plan: then it is made of what that looked at.
     """
-    request = replace(_fixing_request(opened, registry, config), prune=prune, reviewed=reviewed)
+    request = replace(_fixing_request(opened, registry, config), prune=prune)
+    if reviewed:
+        request = replace(
+            request,
+            prune=bool(reviewed["prune"]),
+            reviewed=scope_of(reviewed),
+            deletable=guarded_deletions(reviewed),
+        )
     if undone:
         request = replace(
             request,

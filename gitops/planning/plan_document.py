@@ -196,6 +196,7 @@ def action_document(action: Action) -> Document:
                 "topic": str(action.topic),
                 "versions": versions,
                 **tombstone,
+                **({"whileEmpty": True} if action.while_empty else {}),
             }
         case _:
             assert_never(action)

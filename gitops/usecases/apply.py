@@ -39,7 +39,7 @@ from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
 from gitops.planning.read_back import difference, subject_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
-from gitops.ports import Journal, NoJournal, Progress, Registry, no_progress
+from gitops.ports import Journal, MessageStore, NoJournal, Progress, Registry, no_progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,8 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 ) -> tuple[Action, ...]:
     """Carry out every action in order, and `tell` what became of each that was tried.
 
-    Before each write the action's subject has to be as the plan, or an action before, left it.
+    Before each write the action's subject has to be as the plan, or an action before, left it, and
+    a topic that loses its schema only while it is empty has to have no messages.
     After it the registry has to answer what was written; of a history that grows by several entries
     in a row, before the first and after the last. The journal has the intent before the
     write and the outcome after it. Nothing is ever written twice.
@@ -191,10 +192,12 @@ class _Run:
         return self.plan.actions[place] if 0 <= place < len(self.plan.actions) else None
 
     def _check_unmoved(self, action: Action) -> None:
-        """Raises StalePlanError where somebody else has changed the action's subject."""
+        """Raises StalePlanError where somebody else has changed its subject, or needs that now."""
         now = self.interruption.wait(lambda: self.registry.observe(subject_scope(action)))
         if moved := self._moved(now):
             raise StalePlanError(f"{subject_list(moved)} changed since the plan was made")
+        if self.interruption.wait(lambda: _is_needed(action, self.registry)):
+            raise StalePlanError(f"{subject_of(action)} got messages, which need its schema")
 
     def _read_back(self, action: Action, version: int | None) -> None:
         """Raises PartialApplyError unless the registry has what was written.
@@ -262,6 +265,13 @@ def _policy_of(action: SetPolicy) -> tuple[NamespaceName | TopicName, str]:
     return action.subject, action.change.key
 
 
+def _is_needed(action: Action, registry: Registry) -> bool:
+    """Whether a schema that is deleted while its topic is empty has messages by now."""
+    if not isinstance(action, DeleteSchema) or not action.while_empty:
+        return False
+    return isinstance(registry, MessageStore) and registry.has_messages(action.topic)
+
+
 def _is_one_history(first: Action | None, second: Action | None) -> bool:
     """Whether both add an entry to the history of one topic, as only those of a restore do.
 
@@ -286,8 +296,7 @@ def _partial_error(
     elif closed:
         said = f"{said}; the strategy of {_subjects(closed)} is set back"
     hint = _closing_hint(error, still_open, plan) if still_open else error.hint
-    interrupted = isinstance(error, InterruptedApplyError)
-    kind = InterruptedApplyError if interrupted else PartialApplyError
+    kind = InterruptedApplyError if isinstance(error, InterruptedApplyError) else PartialApplyError
     return kind(said, where=error.where, hint=hint)
 
 
@@ -304,6 +313,7 @@ def _open_values(results: Sequence[Result]) -> str:
 
 def _next_step(action: Action, error: GitopsError, replan: str) -> str:
     """What to do about the cause, and then the one command that goes on."""
+    is_schema = isinstance(action, RegisterSchema)
     match error:
         case UnknownOutcomeError():
             return _AGAIN
@@ -311,15 +321,10 @@ def _next_step(action: Action, error: GitopsError, replan: str) -> str:
             return replan
         case PartialApplyError():
             return f"{error.hint}, then {replan}"
-        case RegistryRefusedError() if _is_of_the_schema(action, error):
+        case RegistryRefusedError(status=code) if is_schema and code in _REFUSED_SCHEMA:
             return f"change the files until the registry accepts them, then {replan}"
         case _:
             return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
-
-
-def _is_of_the_schema(action: Action, error: RegistryRefusedError) -> bool:
-    """Whether only another schema, and so another plan, can be let in."""
-    return isinstance(action, RegisterSchema) and error.status in _REFUSED_SCHEMA
 
 
 def _closing_hint(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:

@@ -128,6 +128,7 @@ def test_a_commit_is_undone(live: Live, tmp_path: Path, command: Command) -> Non
     actions = {(one["action"], one.get("topic", "").rpartition("/")[2]) for one in plan["actions"]}
     assert actions >= {("RegisterSchema", "kept"), ("RegisterSchema", "gone")}
     assert ("DeleteSchema", "new") in actions
+    assert [a["whileEmpty"] for a in plan["actions"] if a["action"] == "DeleteSchema"] == [True]
     assert _subjects(plan, "stays registered").keys() == {"kept"}
     assert _subjects(plan, "do not come back").keys() == {"gone"}
     assert _subjects(plan, "schemaCompatibilityStrategy stays ALWAYS_COMPATIBLE").keys() == {"kept"}

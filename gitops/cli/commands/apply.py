@@ -61,7 +61,7 @@ def apply(
     from gitops.cli.registry_order import require_order
     from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import to_document
-    from gitops.planning.reviewed_plan import Resumption, release_of, resume, scope_of
+    from gitops.planning.reviewed_plan import Resumption, release_of, resume
     from gitops.reports.text.plan import plan_text
 
     _refuse_options(
@@ -90,11 +90,7 @@ def apply(
         return code
     name = _registry_of(document, registry) if document else registry
     with open_registry(opened, name, release=release) as (live, config):
-        prunes = bool(document["prune"]) if document else prune
-        looked_at = scope_of(document) if document else None
-        made = plan_output.make_plan(
-            opened, live, config, display, prune=prunes, reviewed=looked_at
-        )
+        made = plan_output.make_plan(opened, live, config, display, prune=prune, reviewed=document)
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = require_order(resumption.plan, config, opened, display)
         blocked = plan_output.plan_code(made, display)

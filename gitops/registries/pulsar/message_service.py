@@ -43,12 +43,6 @@ class MessageIdResponse(_Body):
     batch_index: int = Field(default=-1, alias="batchIndex")
 
 
-class InternalStatsResponse(_Body):
-    """GET …/internalStats, as far as the number of stored entries is concerned."""
-
-    count: int = Field(alias="numberOfEntries")
-
-
 class LookupResponse(_Body):
     """GET /lookup/v2/topic/…: the broker that has the topic; empty where it has no such port."""
 
@@ -125,25 +119,6 @@ class TopicMessages:
         if found.ledger_id < 0:
             return None
         return Position(found.ledger_id, max(0, found.entry_id), -1)
-
-    def has_any(self, topic: TopicName) -> bool:
-        """Whether a message is stored, read or not; raises OutsideError where it is not known.
-
-        A topic that no broker has made yet has none, nor has one that is not persistent.
-        """
-        if topic.domain == "non-persistent":
-            return False
-        try:
-            partitions = self.partitions(topic)
-        except NotThereError:
-            return False
-        return any(self._stored(topic, partition) > 0 for partition in partitions)
-
-    def _stored(self, topic: TopicName, partition: int) -> int:
-        answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
-        if answer.status == HTTPStatus.NOT_FOUND:
-            return 0
-        return self._read(answer, InternalStatsResponse, "a topic's internal stats").count
 
     def _looked_up(self, topic: TopicName) -> str:
         answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")

@@ -238,6 +238,10 @@ class PulsarRegistry:
             raise
         return replace(state, tenants=tenants, partitions=partitions)
 
+    def has_messages(self, topic: TopicName) -> bool:
+        """Whether a message is stored, read or not."""
+        return self._creations.has_messages(topic)
+
     def create_tenant(self, tenant: TenantState) -> None:
         """Create a tenant; the clusters that it may use must exist."""
         self._expect(self._creations.create_tenant(tenant), permission=_SUPERUSER_PERMISSION)

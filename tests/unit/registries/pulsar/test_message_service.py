@@ -128,24 +128,3 @@ def test_a_missing_permission_is_named(httpserver: HTTPServer) -> None:
 def test_a_registry_that_is_no_cluster_has_no_messages() -> None:
     with pytest.raises(UsageError, match="has no messages"):
         messages_of(FakeRegistry(), Path(), None)
-
-
-def test_stored_messages_are_counted_in_each_partition(httpserver: HTTPServer) -> None:
-    answers(httpserver, f"{PATH}/partitions", {"partitions": 3})
-    answers(httpserver, f"{PATH}-partition-0/internalStats", {"numberOfEntries": 0, "totalSize": 0})
-    answers(httpserver, f"{PATH}-partition-1/internalStats", {"reason": "no"}, 404)
-    answers(httpserver, f"{PATH}-partition-2/internalStats", {"numberOfEntries": 1, "totalSize": 9})
-    assert messages(httpserver).has_any(TOPIC)
-
-
-def test_a_topic_that_is_missing_or_not_stored_has_no_messages(httpserver: HTTPServer) -> None:
-    answers(httpserver, f"{PATH}/partitions", {"reason": "no"}, 404)
-    assert not messages(httpserver).has_any(TOPIC)
-    assert not messages(httpserver).has_any(TopicName.parse("non-persistent://shop/orders/created"))
-
-
-def test_whether_there_are_messages_may_not_be_known(httpserver: HTTPServer) -> None:
-    answers(httpserver, f"{PATH}/partitions", {"partitions": 0})
-    answers(httpserver, f"{PATH}/internalStats", {"reason": "no"}, 403)
-    with pytest.raises(RegistryRefusedError):
-        messages(httpserver).has_any(TOPIC)
