@@ -102,6 +102,20 @@ class TopicName:
         return cls.of(namespace, parts[2], domain)
 
     @classmethod
+    def parse_whole(cls, text: str) -> TopicName:
+        """As `parse`, but for whatever is done to all partitions.
+
+        Raises InvalidNameError for the name of one of them, too.
+        """
+        topic = cls.parse(text)
+        if text.rpartition("/")[2] != topic.local_name:
+            raise InvalidNameError(
+                f"'{text}' is the name of a partition",
+                hint=f"name the topic, with all of its partitions: {topic}",
+            )
+        return topic
+
+    @classmethod
     def of(
         cls, namespace: NamespaceName, local_name: str, domain: Domain = "persistent"
     ) -> TopicName:

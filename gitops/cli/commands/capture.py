@@ -131,7 +131,7 @@ def capture(
     from gitops.usecases.capture import CaptureRequest
     from gitops.usecases.capture import capture as run_capture
 
-    names = tuple(dict.fromkeys(TopicName.parse(text) for text in topics))
+    names = tuple(dict.fromkeys(TopicName.parse_whole(text) for text in topics))
     selection = _selection(since, until, limit, sample)
     bar = progress_bar(no_color=no_color)
     with (

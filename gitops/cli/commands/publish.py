@@ -79,7 +79,7 @@ def publish(
     from gitops.interrupts import interruptible
 
     require_modules("publish", _NEEDED, "pulsar")
-    topic = TopicName.parse(to)
+    topic = TopicName.parse_whole(to)
     command = publish_command(
         folder, to, rate=rate, service_url=service_url, url=url, repo=repo, registry=registry
     )

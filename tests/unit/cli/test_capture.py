@@ -63,3 +63,14 @@ def test_a_hash_needs_a_key(
     assert ran.code == 2
     assert "needs a key of at least 16 characters" in ran.err
     assert "too short" not in ran.err
+
+
+def test_a_partition_is_refused_for_its_topic(
+    command: CommandLine, applied: Path, tmp_path: Path
+) -> None:
+    name = "shop/orders/order-created-partition-0"
+    for words in (("capture", name, "--out", tmp_path / "x"), ("publish", "x", "--to", name)):
+        ran = command(*words, "--repo", applied)
+        assert ran.code == 2
+        assert f"'{name}' is the name of a partition" in ran.err
+        assert "with all of its partitions: shop/orders/order-created\n" in ran.err

@@ -67,6 +67,14 @@ def test_a_partition_is_its_topic(name: str, kept: str) -> None:
     assert TopicName.of(_ORDERS, name).local_name == kept
 
 
+def test_a_partition_is_no_whole_topic() -> None:
+    with pytest.raises(InvalidNameError, match="is the name of a partition") as caught:
+        TopicName.parse_whole("persistent://shop/orders/0-partition-0")
+    assert caught.value.hint == "name the topic, with all of its partitions: shop/orders/0"
+    for name in ("shop/orders/x-partition-01", "non-persistent://shop/orders/x"):
+        assert TopicName.parse_whole(name) == TopicName.parse(name)
+
+
 @pytest.mark.parametrize(
     "text",
     [
