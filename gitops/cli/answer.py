@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from gitops.cli.console import print_message, print_report, print_text
+from gitops.cli.console import print_message, print_parts, print_report, print_text
 from gitops.cli.exits import Exit
 from gitops.cli.options import FailOn
 from gitops.cli.session import OpenedRepository
@@ -44,7 +44,9 @@ def print_result(result: object, display: Display) -> None:
 
 
 def _print(made: Output, display: Display) -> None:
-    if not isinstance(made.body, str):
+    if isinstance(made.body, Iterator):
+        print_parts(made.body, display.output)
+    elif not isinstance(made.body, str):
         print_report(made.body, output=display.output, no_color=display.no_color)
     elif made.is_note and display.output is None:
         print_message(made.body.removesuffix("\n"))

@@ -46,11 +46,17 @@ def print_report(
 
 def print_text(text: str, output: Path | None = None) -> None:
     """Print as it is to stdout, or write it to a file."""
+    print_parts([text], output)
+
+
+def print_parts(parts: Iterable[str], output: Path | None = None) -> None:
+    """Print text in parts to stdout, or write all of it to a file."""
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.writelines(parts)
         sys.stdout.flush()
     else:
-        write_text(output, text)
+        with open_for_writing(output) as stream:
+            stream.writelines(parts)
 
 
 def print_message(text: str) -> None:

@@ -7,7 +7,7 @@ serves every kind that is one, unless the format has a renderer of its own for t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -106,12 +106,12 @@ class StepFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What a renderer makes: text as it is, or something that a terminal lays out.
+    """What a renderer makes: text as it is, in parts too, or something that a terminal lays out.
 
     A note is for people, who find it on stderr unless they want it in a file.
     """
 
-    body: str | RenderableType
+    body: str | Iterator[str] | RenderableType
     is_note: bool = False
     step: StepFiles | None = None
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from gitops.model.audit import AuditReport, Difference, TopicDifferences
 from gitops.model.decision import Decision
 from gitops.planning.broker_document import broker_document
 from gitops.planning.plan_document import API_VERSION, finding_document
+from gitops.reports.json.documents import Items
 
 
 def audit_document(report: AuditReport) -> dict[str, Any]:
-    """Findings by cause, and of each topic every operation that the target line changes."""
+    """Findings by cause, and of each topic every operation that the target line changes.
+
+    There may be tens of thousands of both: their parts are made when they are written.
+    """
+    findings, differences = report.findings, report.differences
     counts = report.counts
     return {
         "apiVersion": API_VERSION,
@@ -28,21 +32,16 @@ def audit_document(report: AuditReport) -> dict[str, Any]:
             "versions": counts.versions,
             "topicsThatLoseSomething": counts.changed,
         },
-        "findings": [finding_document(one) for one in report.findings],
-        "differences": _topics(report.differences),
+        "findings": Items(lambda: map(finding_document, findings), is_empty=not findings),
+        "differences": Items(lambda: map(_topic, differences), is_empty=not differences),
         "steps": list(report.steps),
         "unlisted": report.unlisted or None,
         "limits": list(report.limits),
     }
 
 
-def _topics(differences: Sequence[TopicDifferences]) -> list[dict[str, Any]]:
-    """Topics that lose the same share one list: there may be tens of thousands of them."""
-    known: dict[tuple[Difference, ...], list[dict[str, Any]]] = {}
-    for one in differences:
-        if one.differences not in known:
-            known[one.differences] = [_operation(each) for each in one.differences]
-    return [{"topic": str(one.topic), "operations": known[one.differences]} for one in differences]
+def _topic(one: TopicDifferences) -> dict[str, Any]:
+    return {"topic": str(one.topic), "operations": [_operation(each) for each in one.differences]}
 
 
 def _operation(one: Difference) -> dict[str, Any]:

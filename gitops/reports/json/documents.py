@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from gitops.model.decision import Decision
@@ -31,6 +31,7 @@ from gitops.usecases.apply import Result
 from gitops.usecases.connect import Connection, SchemaAdmission
 from gitops.usecases.schemas import ClassMatch
 
+_PIECES: Final = 10_000
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
 
@@ -39,12 +40,27 @@ def to_text(document: object) -> str:
 
     So is `##[`, which starts a command wherever it stands in the log of a GitHub workflow.
     """
-    buffer = io.StringIO()  # json.dumps has all pieces in a list first, several times the text
-    for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(document):
-        buffer.write(piece)
-    buffer.write("\n")
-    text = buffer.getvalue().replace("##[", "##\\u005b")
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return "".join(to_parts(document))
+
+
+def to_parts(document: object) -> Iterator[str]:
+    """The same in parts, of which a document that may be large needs one at a time."""
+    pieces = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(document)
+    while part := "".join(islice(pieces, _PIECES)):  # each string is one piece
+        escaped = part.replace("##[", "##\\u005b")
+        yield _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+    yield "\n"
+
+
+class Items(list[Any]):
+    """A list for `to_parts` whose items are made one by one, when their turn has come."""
+
+    def __init__(self, make: Callable[[], Iterable[object]], *, is_empty: bool) -> None:
+        super().__init__([] if is_empty else [None])  # an encoder asks whether there are any
+        self._make = make
+
+    def __iter__(self) -> Iterator[object]:
+        return iter(self._make())
 
 
 def findings_document(findings: Sequence[Finding]) -> dict[str, Any]:

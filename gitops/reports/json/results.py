@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from gitops.planning.plan_document import to_document
 from gitops.reports import operation_results, results
 from gitops.reports.json.audit import audit_document
@@ -20,6 +22,7 @@ from gitops.reports.json.documents import (
     plans_document,
     policies_document,
     recorded_document,
+    to_parts,
     to_text,
 )
 from gitops.reports.json.drift import drift_document
@@ -138,9 +141,9 @@ def match(result: results.MatchResult) -> str:
     return to_text(match_document(result.matched, result.registry))
 
 
-def audit(result: operation_results.AuditResult) -> str:
+def audit(result: operation_results.AuditResult) -> Iterator[str]:
     """`Audit`."""
-    return to_text(audit_document(result.audit))
+    return to_parts(audit_document(result.audit))
 
 
 def drift(result: operation_results.DriftResult) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +12,12 @@ from gitops.model.decision import Decision
 from gitops.model.policy import NamespacePolicies, SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaEntry, SchemaInfo, SchemaType
 from gitops.reports.json.documents import (
+    Items,
     decision_document,
     entry_document,
     findings_document,
     policies_document,
+    to_parts,
     to_text,
 )
 from tests.support.plans import OTHER, REFUSAL
@@ -38,6 +41,22 @@ def test_every_value_can_be_written_and_read_again(value: object) -> None:
 def test_letters_stay_readable() -> None:
     assert to_text({"é": "漢"}) == '{\n  "é": "漢"\n}\n'
     assert to_text("\ud800") == '"\\ud800"\n'
+
+
+def test_parts_of_a_large_document_are_made_when_they_are_written() -> None:
+    made: list[int] = []
+
+    def make() -> Iterator[int]:
+        for number in range(200_000):
+            made.append(number)
+            yield number
+
+    document = {"none": Items(make, is_empty=True), "some": Items(make, is_empty=False)}
+    parts = to_parts(document)
+    first = next(parts)
+
+    assert len(made) < 50_000
+    assert json.loads(first + "".join(parts)) == {"none": [], "some": [*range(200_000)]}
 
 
 def test_findings_in_their_order() -> None:
