@@ -10,8 +10,13 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from gitops.messaging.wire import pulsar_api_pb2 as api
-from gitops.messaging.wire.frames import command_frame
+from gitops.messaging.wire.frames import command_frame, pack_content
+from tests.support.fake_pulsar import Answer, FakeBroker, FakeConnection, Frame
+from tests.support.fake_topic import message_frame
 from tests.support.protocol_messages import fill
+
+_MOST: Final = 1_000_000
+"""Bytes of an answer, which is made at once."""
 
 _ENDLESS: Final = 2_000_000
 """Bytes after which an endless stream of a test stops to send, and stays open."""
@@ -123,3 +128,63 @@ async def hostile_server(seed: int) -> AsyncIterator[str]:
     finally:
         over.set()
         server.close()
+
+
+async def hostile_answer(seed: int) -> Answer:
+    """What a broker answers a command with, in place of what it should."""
+    one = random.Random(seed)  # noqa: S311 - no secret
+    data = bytearray()
+    async for piece in one.choice(KINDS)(one):
+        data += piece
+        if len(data) >= _MOST:
+            break
+    return lambda _broker, _connection, _frame: [bytes(data)]
+
+
+def hostile_lookups(seed: int) -> Answer:
+    """Answers of brokers that lead anywhere: to themselves, nobody, and what is no address."""
+    one = random.Random(seed)  # noqa: S311 - no secret
+
+    def answer(broker: FakeBroker, _connection: FakeConnection, frame: Frame) -> list[bytes]:
+        command = api.BaseCommand(type="LOOKUP_RESPONSE")
+        content = command.lookupTopicResponse
+        fill(content, one)
+        content.request_id = frame.content.request_id
+        kind = api.CommandLookupTopicResponse
+        content.response = one.choice([kind.Redirect] * 3 + [kind.Connect, kind.Failed])
+        urls = (broker.url, broker.url, "pulsar://127.0.0.1:1", "pulsar://", "http://a:1", "é" * 99)
+        content.brokerServiceUrl = one.choice(urls)
+        return [command_frame(command)] * one.randrange(1, 3)
+
+    return answer
+
+
+def hostile_entries(seed: int) -> Answer:
+    """Entries with right checksums, and with metadata and batches that are anything."""
+    one = random.Random(seed)  # noqa: S311 - no secret
+
+    def answer(_broker: FakeBroker, _connection: FakeConnection, frame: Frame) -> list[bytes]:
+        consumer = frame.content.consumer_id
+        return [message_frame(consumer, entry, _entry(one)) for entry in range(20)]
+
+    return answer
+
+
+def _entry(one: random.Random) -> bytes:
+    metadata = api.MessageMetadata()
+    fill(metadata, one)
+    if one.random() < 0.8:  # most are let further in
+        metadata.ClearField("encryption_keys")
+        metadata.ClearField("marker_type")
+    metadata.num_messages_in_batch = one.choice((-1, 0, 1, 3, 1000, 2**31 - 1))
+    metadata.num_chunks_from_msg = one.choice((0, 0, 2, 2**31 - 1))
+    metadata.uncompressed_size = one.choice((0, 10, 2**20, 2**31 - 1))
+    single = api.SingleMessageMetadata()
+    fill(single, one)
+    single.payload_size = one.choice((-1, 0, 5, 2**31 - 1))
+    head = single.SerializeToString()
+    size = one.choice((len(head), len(head), 0, 2**32 - 1))
+    content = pack_content(metadata, (struct.pack(">I", size) + head + b"12345") * 3)
+    if one.random() < 0.1:
+        content = content[: one.randrange(len(content))]
+    return content
