@@ -272,6 +272,31 @@ def _pong(_broker: FakeBroker, _connection: FakeConnection, _frame: Frame) -> It
     return [api.BaseCommand(type="PONG", pong=api.CommandPong())]
 
 
+def look_up(
+    broker: FakeBroker,
+    response: str = "Connect",
+    url: str = "",
+    *,
+    authoritative: bool = False,
+    proxied: bool = False,
+) -> None:
+    """Have the broker answer lookups so; `url` is its own unless another one is given."""
+
+    def answer(_b: FakeBroker, _c: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
+        content = api.CommandLookupTopicResponse(
+            request_id=frame.content.request_id,
+            response=response,
+            brokerServiceUrl=url or broker.url,
+            authoritative=authoritative,
+            proxy_through_service_url=proxied,
+            error="ServiceNotReady",
+            message="not yet",
+        )
+        return [api.BaseCommand(type="LOOKUP_RESPONSE", lookupTopicResponse=content)]
+
+    broker.replies[Kind.LOOKUP] = answer
+
+
 def nothing(_broker: FakeBroker, _connection: FakeConnection, _frame: Frame) -> Iterable[Reply]:
     """No answer at all."""
     return []

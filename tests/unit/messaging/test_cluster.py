@@ -10,14 +10,12 @@ import pytest
 from gitops.messaging.cluster import Cluster
 from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.errors import BrokerRefusedError, ConnectionFailedError, MessagingError
-from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 from tests.support.fake_pulsar import (
     FakeBroker,
-    FakeConnection,
-    Frame,
     Kind,
     fake_broker,
+    look_up,
 )
 
 TOPIC = "persistent://public/default/t"
@@ -33,31 +31,6 @@ def run(test: Callable[[FakeBroker, Cluster], Awaitable[None]]) -> None:
                 await cluster.close()
 
     asyncio.run(main())
-
-
-def look_up(
-    broker: FakeBroker,
-    response: str = "Connect",
-    url: str = "",
-    *,
-    authoritative: bool = False,
-    proxied: bool = False,
-) -> None:
-    """Have the broker answer lookups so."""
-
-    def answer(_b: FakeBroker, _c: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
-        content = api.CommandLookupTopicResponse(
-            request_id=frame.content.request_id,
-            response=response,
-            brokerServiceUrl=url or broker.url,
-            authoritative=authoritative,
-            proxy_through_service_url=proxied,
-            error="ServiceNotReady",
-            message="not yet",
-        )
-        return [api.BaseCommand(type="LOOKUP_RESPONSE", lookupTopicResponse=content)]
-
-    broker.replies[Kind.LOOKUP] = answer
 
 
 def test_a_redirect_leads_to_another_broker() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from random import Random
 
@@ -20,6 +20,9 @@ from tests.support.fake_pulsar import (
     FakeConnection,
     Frame,
     Kind,
+    Reply,
+    fake_broker,
+    look_up,
     nothing,
     refused,
     run_with_broker,
@@ -65,6 +68,19 @@ def _cut(_broker: FakeBroker, connection: FakeConnection, _frame: Frame) -> list
     return []
 
 
+def cuts_at(*entries: int) -> Callable[[int], Callable[[FakeConnection], None] | None]:
+    """The connection is cut once in place of each of these entries."""
+    left = set(entries)
+
+    def happens(entry: int) -> Callable[[FakeConnection], None] | None:
+        if entry not in left:
+            return None
+        left.remove(entry)
+        return FakeConnection.cut
+
+    return happens
+
+
 def numbers(count: int) -> list[bytes]:
     return [b"%d" % number for number in range(count)]
 
@@ -87,16 +103,10 @@ def test_more_messages_than_the_permits_come_in_order() -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_cut_connections_lose_and_repeat_nothing(seed: int) -> None:
     one = Random(seed)  # noqa: S311 - the same each time
-    cuts = set(one.sample(range(400), 5))
-
-    def happens(entry: int) -> Callable[[FakeConnection], None] | None:
-        if entry not in cuts:
-            return None
-        cuts.remove(entry)
-        return FakeConnection.cut
+    cuts = one.sample(range(400), 5)
 
     async def test(broker: FakeBroker) -> None:
-        topic = FakeTopic(count=400, size=25, happens=happens)
+        topic = FakeTopic(count=400, size=25, happens=cuts_at(*cuts))
         topic.serve(broker)
         async with opened(broker) as session:
             assert await read_all(session, one.randrange(1, 900)) == numbers(10_000)
@@ -121,6 +131,60 @@ def test_a_reader_that_the_broker_closes_is_opened_where_the_topic_is_now() -> N
             assert await read_all(session) == numbers(10)
         assert topic.started == [Position(1, -1, -1), Position(1, 2, -1)]
         assert broker.count(Kind.LOOKUP) == 1
+
+    run_with_broker(test)
+
+
+def test_redirects_lead_to_the_broker_of_the_topic_each_time() -> None:
+    """The first broker knows of another one, which says who has the topic."""
+
+    async def test(broker: FakeBroker) -> None:
+        async with fake_broker() as second, fake_broker() as owner:
+            look_up(broker, "Redirect", second.url)
+            look_up(second, "Redirect", owner.url, authoritative=True)
+            FakeTopic(count=10, happens=cuts_at(4)).serve(owner)
+            async with opened(broker) as session:
+                assert await read_all(session) == numbers(10)
+            for each, authoritative in ((broker, False), (second, False), (owner, True)):
+                sent = [command.authoritative for command in each.sent(Kind.LOOKUP)]
+                assert sent == [authoritative, authoritative]
+            assert owner.count(Kind.SUBSCRIBE) == 2
+            assert broker.count(Kind.SUBSCRIBE) == second.count(Kind.SUBSCRIBE) == 0
+
+    run_with_broker(test)
+
+
+def test_a_reader_of_brokers_that_redirect_in_a_ring_ends() -> None:
+    async def test(broker: FakeBroker) -> None:
+        async with fake_broker() as other:
+            look_up(broker, "Redirect", other.url)
+            look_up(other, "Redirect", broker.url)
+            with pytest.raises(MessagingError, match="redirected the lookup more than 20 times"):
+                async with opened(broker):
+                    pass
+            assert broker.count(Kind.LOOKUP) + other.count(Kind.LOOKUP) == 21
+
+    run_with_broker(test)
+
+
+def test_a_reader_behind_a_proxy_never_connects_to_the_broker_itself() -> None:
+    """Nor after a cut, nor when it is redirected: the proxy gets the address of each broker."""
+
+    async def test(proxy: FakeBroker) -> None:
+        def answer(broker: FakeBroker, one: FakeConnection, frame: Frame) -> Iterable[Reply]:
+            redirect = not frame.content.authoritative
+            kind, name = ("Redirect", "first") if redirect else ("Connect", "owner")
+            look_up(broker, kind, f"pulsar://{name}:6650", authoritative=True, proxied=True)
+            found = broker.replies[Kind.LOOKUP](broker, one, frame)
+            broker.replies[Kind.LOOKUP] = answer
+            return found
+
+        proxy.replies[Kind.LOOKUP] = answer
+        FakeTopic(count=10, happens=cuts_at(4)).serve(proxy)
+        async with opened(proxy) as session:
+            assert await read_all(session) == numbers(10)
+        asked = [command.proxy_to_broker_url for command in proxy.sent(Kind.CONNECT)]
+        assert asked == ["", "first:6650", "owner:6650", "owner:6650"]
 
     run_with_broker(test)
 
