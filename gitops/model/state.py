@@ -49,11 +49,13 @@ class NamespaceState:
 
     `tenant_exists` is false where the tenant is missing too, so that the namespace cannot be
     created either. Without a `retention` of its own the broker's default holds.
+    `encryption_required` is whether brokers accept encrypted messages alone.
     """
 
     namespace: NamespaceName
     policies: NamespacePolicies = field(default_factory=NamespacePolicies)
     retention: Retention | None = None
+    encryption_required: bool = False
     exists: bool = True
     tenant_exists: bool = True
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gitops.usecases.apply import Result
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
-    from gitops.usecases.publish import ExpectedVersion
+    from gitops.usecases.publish import Forecast
     from gitops.usecases.schemas import ClassMatch
 
 Excerpt = Callable[[Location], str | None]
@@ -244,11 +244,11 @@ class PublicationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastResult:
-    """What the broker of a registry would decide about the schemas of a capture."""
+    """What the broker of a registry would decide about a capture."""
 
     topic: TopicName
     source: CaptureSource
-    versions: Sequence[ExpectedVersion]
+    forecast: Forecast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from gitops.messaging.publish_journal import PublicationJournal, PublicationStat
 from gitops.messaging.publish_topic import Publication, PublishJob, publish_topic
 from gitops.model.errors import GitopsError, NotThereError, OutsideError, UsageError
 from gitops.model.names import TopicName
-from gitops.model.state import Scope
+from gitops.model.state import RegistryState, Scope
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.pulsar.message_service import TopicMessages
 from gitops.schemas.payload import PayloadError, stored_history, to_stored
@@ -42,20 +42,48 @@ class ExpectedVersion:
     admission: Admission
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a broker would answer to a capture, its schemas oldest first.
+
+    `unencrypted` are the messages that it would refuse since the namespace demands encryption: it
+    refuses all of a capture that has one of them.
+    """
+
+    versions: Sequence[ExpectedVersion]
+    unencrypted: int = 0
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether all messages would be."""
+        return not self.unencrypted and all(each.admission.accepted for each in self.versions)
+
+
 class PublicationEndedError(GitopsError):
     """The outside failed in the middle: what failed, and how far the publication is."""
 
     exit_code = 4
 
 
-def forecast(registry: Registry, source: CaptureSource, topic: TopicName) -> list[ExpectedVersion]:
-    """What the broker would decide about each schema, oldest first; nothing is sent.
+def forecast(registry: Registry, source: CaptureSource, topic: TopicName) -> Forecast:
+    """What the broker would decide about each schema; nothing is sent.
 
     Each that is accepted is in the history that the next one meets. Raises NotThereError for a
     namespace that is not there, UsageError, OutsideError.
     """
     _check(topic)
-    place = _target(registry, topic)
+    scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
+    state = registry.observe(scope)
+    namespace = state.namespaces[topic.namespace]
+    if not namespace.exists:
+        raise NotThereError(f"there is no namespace '{topic.namespace}'", where=registry.address)
+    return Forecast(
+        versions=_expected(source, _target(registry, state, topic)),
+        unencrypted=source.total - source.count_encrypted() if namespace.encryption_required else 0,
+    )
+
+
+def _expected(source: CaptureSource, place: ConnectionTarget) -> list[ExpectedVersion]:
     versions: list[int | None] = list(source.schemas)
     if source.counts[None]:
         versions.append(None)
@@ -92,12 +120,7 @@ def _offer(source: CaptureSource, version: int | None) -> Offer:
         ) from None
 
 
-def _target(registry: Registry, topic: TopicName) -> ConnectionTarget:
-    scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
-    state = registry.observe(scope)
-    namespace = state.namespaces[topic.namespace]
-    if not namespace.exists:
-        raise NotThereError(f"there is no namespace '{topic.namespace}'", where=registry.address)
+def _target(registry: Registry, state: RegistryState, topic: TopicName) -> ConnectionTarget:
     try:
         history = stored_history(state.topics[topic].history)
     except PayloadError as error:
@@ -107,7 +130,10 @@ def _target(registry: Registry, topic: TopicName) -> ConnectionTarget:
     return ConnectionTarget(
         history=history,
         policies=connection_policies(
-            topic, state.topics[topic].policies, namespace.policies, registry.broker
+            topic,
+            state.topics[topic].policies,
+            state.namespaces[topic.namespace].policies,
+            registry.broker,
         ),
         line=line_of(registry.broker),
     )

@@ -164,6 +164,10 @@ def test_a_namespace_that_demands_encryption_gets_encrypted_messages_alone(
     capture(pulsar, topic, tmp_path / "first")
     capture(pulsar, topic, tmp_path / "clear", "--decryption-key", private)
     admin_request("POST", url, json.loads("true"))
+    dry = publish(pulsar, tmp_path / "clear", copy, "--dry-run")
+    assert dry.code == 1, dry.err
+    assert "demands encryption (encryption_required), and 20 of 20 messages are not" in dry.out
+    assert publish(pulsar, tmp_path / "first", copy, "--dry-run").code == 0
     refused = publish(pulsar, tmp_path / "clear", copy)
     assert refused.code == 2, refused.err
     assert "demands encryption, and 20 of 20 messages of the capture are not encrypted" in (

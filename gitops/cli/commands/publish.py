@@ -96,7 +96,7 @@ def publish(
 
         if dry_run:
             source = read_source(folder)
-            versions = forecast(live, source, topic)
+            expected = forecast(live, source, topic)
         else:
             request = PublishRequest(
                 folder=folder, topic=topic, rate=rate, resume=resume, command=command
@@ -105,10 +105,9 @@ def publish(
             publication = run_publish(live, messages, request, stopped, progress)
     display = Display(output_format=output_format, no_color=no_color)
     if dry_run:
-        result = results.ForecastResult(topic=topic, source=source, versions=versions)
+        result = results.ForecastResult(topic=topic, source=source, forecast=expected)
         print_result(result, display)
-        accepted = all(each.admission.accepted for each in versions)
-        return Exit.GOOD if accepted else Exit.FINDINGS
+        return Exit.GOOD if expected.is_accepted else Exit.FINDINGS
     ended = results.PublicationResult(topic=topic, publication=publication, command=command)
     print_result(ended, display)
     return _exit_code(publication)

@@ -204,8 +204,7 @@ class RegistryReader:
             accepted=(HTTPStatus.NOT_FOUND,),
         )
         if answer.status == HTTPStatus.OK:
-            policies, retention = response_bodies.read_namespace(answer)
-            return NamespaceState(namespace=namespace, policies=policies, retention=retention)
+            return response_bodies.read_namespace(answer, namespace)
         # Pulsar 4.0.7 says "Namespace does not exist" for a missing tenant too.
         tenant = self._get(
             f"namespaces/{namespace.tenant}",

@@ -15,9 +15,11 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.state import NamespaceState
 from gitops.registries.pulsar.error_responses import unexpected_body
 
 if TYPE_CHECKING:
+    from gitops.model.names import NamespaceName
     from gitops.registries.pulsar.error_responses import Answer
 
 Version = Annotated[int, Field(ge=0)]
@@ -77,9 +79,9 @@ class RetentionBody(_Body):
 
 
 class NamespaceBody(_Body):
-    """GET namespaces/T/N, as far as schemas are concerned.
+    """GET namespaces/T/N, as far as schemas and messages are concerned.
 
-    Pulsar 4.0.7 always answers the first three; the others are left out when not set.
+    Pulsar 4.0.7 always answers the first three and the last; the others are left out when not set.
     """
 
     schema_compatibility_strategy: SchemaCompatibilityStrategy | None = None
@@ -87,6 +89,7 @@ class NamespaceBody(_Body):
     schema_validation_enforced: bool
     schema_auto_update_compatibility_strategy: SchemaAutoUpdateCompatibilityStrategy | None = None
     retention_policies: RetentionBody | None = None
+    encryption_required: bool = False
 
 
 class CompatibilityResponse(_Body):
@@ -148,15 +151,20 @@ def read_deleted_version(answer: Answer) -> int:
         raise unexpected_body(answer, f"a schema version ({_first(cause)})") from cause
 
 
-def read_namespace(answer: Answer) -> tuple[NamespacePolicies, Retention | None]:
-    """A namespace's schema policies, and its retention if it sets one."""
+def read_namespace(answer: Answer, namespace: NamespaceName) -> NamespaceState:
+    """A namespace's schema policies, its retention if it sets one, and what it demands."""
     try:
         body = NamespaceBody.model_validate_json(answer.body)
     except ValidationError as cause:
         raise unexpected_body(answer, f"a namespace's policies ({_first(cause)})") from cause
     policies = dict(body)
     found = policies.pop("retention_policies")
-    return NamespacePolicies(**policies), Retention(**dict(found)) if found else None
+    return NamespaceState(
+        namespace=namespace,
+        encryption_required=policies.pop("encryption_required"),
+        policies=NamespacePolicies(**policies),
+        retention=Retention(**dict(found)) if found else None,
+    )
 
 
 def read_names(answer: Answer) -> list[str]:

@@ -35,8 +35,9 @@ def forecast_document(result: ForecastResult) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": "PublicationForecast",
         "topic": str(result.topic),
-        "accepted": all(each.admission.accepted for each in result.versions),
-        "schemas": [_expected(result, each) for each in result.versions],
+        "accepted": result.forecast.is_accepted,
+        "unencrypted": result.forecast.unencrypted,
+        "schemas": [_expected(result, each) for each in result.forecast.versions],
     }
 
 

@@ -39,13 +39,25 @@ def _repeated(number: int) -> str:
 def forecast_text(result: ForecastResult) -> Output:
     """A line for each version, in the order in which they are registered."""
     lines = [f"{result.topic}: what the broker would answer; nothing is sent", *_versions(result)]
-    refused = sum(not each.admission.accepted for each in result.versions)
-    end = f"✗ {count(refused, 'schema')} refused" if refused else "✓ all are accepted"
-    return Output(body="".join(f"{line}\n" for line in [*lines, end]))
+    return Output(body="".join(f"{line}\n" for line in [*lines, *_ends(result)]))
+
+
+def _ends(result: ForecastResult) -> Iterator[str]:
+    found = result.forecast
+    if found.is_accepted:
+        yield "✓ all are accepted"
+    if refused := sum(not each.admission.accepted for each in found.versions):
+        yield f"✗ {count(refused, 'schema')} refused"
+    if found.unencrypted:
+        yield (
+            f"✗ {result.topic.namespace} demands encryption (encryption_required), and "
+            f"{found.unencrypted:,} of {count(result.source.total, 'message')} are not encrypted: "
+            "nothing would be sent"
+        )
 
 
 def _versions(result: ForecastResult) -> Iterator[str]:
-    for each in result.versions:
+    for each in result.forecast.versions:
         name = "no schema" if each.version is None else f"v{each.version}"
         kind = "" if each.version is None else f" {result.source.schemas[each.version].type.value}"
         sign = "✓" if each.admission.accepted else "✗"

@@ -76,6 +76,7 @@ def test_a_dry_run_in_json_says_the_same(
     Draft202012Validator(schema).validate(found)
     assert [bool(each["reason"]) for each in found["schemas"]] == [False, False, True, False]
     assert (found["topic"], found["accepted"]) == ("shop/orders/new", False)
+    assert found["unencrypted"] == 0
     assert [tuple(each.values())[:6] for each in found["schemas"]] == [
         (2, "AVRO", 2, True, 0, True),
         (4, "AVRO", 1, True, 1, True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -16,6 +16,7 @@ from gitops.messaging.errors import ConnectionFailedError
 from gitops.messaging.publish_capture import read_source
 from gitops.messaging.publish_journal import PublicationJournal, PublicationState
 from gitops.messaging.publish_topic import Publication, PublishJob
+from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import NotThereError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import NamespacePolicies
@@ -68,7 +69,7 @@ def registry(*known: SchemaInfo) -> FakeRegistry:
 
 def test_each_version_meets_those_before_it(folder: Path) -> None:
     """v4 has v2 before it, once that is accepted; v7 neither: it is of another type."""
-    found = forecast(registry(), read_source(folder), TO)
+    found = forecast(registry(), read_source(folder), TO).versions
     assert [(one.version, one.messages) for one in found] == [(2, 2), (4, 1), (7, 1), (None, 1)]
     assert [one.admission.accepted for one in found] == [True, True, False, True]
     assert [one.admission.version for one in found] == [0, 1, None, None]
@@ -77,7 +78,7 @@ def test_each_version_meets_those_before_it(folder: Path) -> None:
 
 
 def test_a_schema_that_is_there_is_not_registered_again(folder: Path) -> None:
-    found = forecast(registry(OLD, NEW), read_source(folder), TO)
+    found = forecast(registry(OLD, NEW), read_source(folder), TO).versions
     assert [(one.admission.version, one.admission.registers) for one in found[:2]] == [
         (0, False),
         (1, False),
@@ -86,7 +87,7 @@ def test_a_schema_that_is_there_is_not_registered_again(folder: Path) -> None:
 
 def test_the_first_that_is_accepted_is_the_one_that_connects(folder: Path) -> None:
     """Where the topic has numbers, the records are refused, and the producer is that of v7."""
-    found = forecast(registry(NUMBER), read_source(folder), TO)
+    found = forecast(registry(NUMBER), read_source(folder), TO).versions
     assert [one.admission.accepted for one in found] == [False, False, True, True]
     assert [one.admission.request for one in found] == [
         "connect",
@@ -94,6 +95,24 @@ def test_the_first_that_is_accepted_is_the_one_that_connects(folder: Path) -> No
         "connect",
         "getOrCreateSchema",
     ]
+
+
+@pytest.mark.parametrize("is_demanded", [True, False])
+def test_messages_that_are_not_encrypted_are_counted_where_that_is_demanded(
+    tmp_path: Path, *, is_demanded: bool
+) -> None:
+    keys = [api.EncryptionKeys(key="team", value=b"k")]
+    messages = [
+        FakeMessage(at=Position(1, number, -1), payload=b"v", encryption_keys=keys * (number == 1))
+        for number in range(3)
+    ]
+    write_capture(tmp_path / "cap", SOURCE, messages, {})
+    known = state(namespaces={TO.namespace: NamespacePolicies()})
+    namespace = replace(known.namespaces[TO.namespace], encryption_required=is_demanded)
+    registry = FakeRegistry(replace(known, namespaces={TO.namespace: namespace}))
+    found = forecast(registry, read_source(tmp_path / "cap"), TO)
+    assert found.unencrypted == (2 if is_demanded else 0)
+    assert found.is_accepted is not is_demanded
 
 
 def test_a_topic_that_keeps_nothing_is_refused(folder: Path) -> None:

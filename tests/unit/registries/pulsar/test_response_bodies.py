@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -17,16 +18,24 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
 )
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.state import NamespaceState
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.error_responses import Answer
+from tests.support.states import ORDERS
 
 STORED = {"version": 3, "type": "AVRO", "timestamp": 17, "data": "{}", "properties": {"a": "b"}}
+
+
+def read_namespace(found: Answer) -> NamespaceState:
+    return response_bodies.read_namespace(found, ORDERS)
+
+
 READERS: list[Callable[[Answer], object]] = [
     response_bodies.read_entries,
     response_bodies.read_empty_history,
     response_bodies.read_posted_version,
     response_bodies.read_deleted_version,
-    response_bodies.read_namespace,
+    read_namespace,
     response_bodies.read_names,
     response_bodies.read_topic_strategy,
     response_bodies.read_boolean,
@@ -141,12 +150,13 @@ def test_a_namespace() -> None:
             SchemaAutoUpdateCompatibilityStrategy.AUTO_UPDATE_DISABLED
         ),
     )
-    assert response_bodies.read_namespace(answer(body)) == (policies, None)
+    found = read_namespace(answer(body))
+    assert found == NamespaceState(namespace=ORDERS, policies=policies)
 
     retention = {"retentionTimeInMinutes": 5, "retentionSizeInMB": -1}
-    assert response_bodies.read_namespace(answer({**body, "retention_policies": retention})) == (
-        policies,
-        Retention(minutes=5, megabytes=-1),
+    more = {**body, "retention_policies": retention, "encryption_required": True}
+    assert read_namespace(answer(more)) == replace(
+        found, retention=Retention(minutes=5, megabytes=-1), encryption_required=True
     )
 
 
