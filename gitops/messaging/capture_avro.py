@@ -6,7 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, Final, final
+from typing import Any, Final, final
 
 import pyarrow
 
@@ -87,7 +87,7 @@ class AvroSink:
 
 
 @contextmanager
-def avro_sink(file: BinaryIO) -> Iterator[AvroSink]:
+def avro_sink(file: Any) -> Iterator[AvroSink]:  # noqa: ANN401 - what fastavro writes to
     """A sink into a new file."""
     from fastavro.write import Writer
 

@@ -6,6 +6,7 @@ written when a run was ended between the two is written again by the next one.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -30,6 +31,7 @@ MANIFEST: Final = "_capture.json"
 SCHEMAS: Final = "_schemas"
 """Replays and Spark skip what begins with `_`."""
 
+AGAIN: Final = "capture the topic again"
 _NEW: Final = ".new"
 
 PartFormat = Literal["parquet", "avro"]
@@ -49,7 +51,8 @@ class PartitionState(_Document):
 
     `partition` is -1 where the topic has none. `end` and `last` are positions: the newest message
     when the capture began, and the last one that was looked at and is in the files, unless it was
-    not chosen or `left_out`.
+    not chosen or `left_out`. `checksums` are SHA-256 of the parts, in hexadecimal digits; captures
+    of former releases have none.
     """
 
     partition: Annotated[int, Field(ge=-1)]
@@ -58,6 +61,7 @@ class PartitionState(_Document):
     messages: int = 0
     left_out: dict[str, int] = Field(default_factory=dict)
     parts: int = 0
+    checksums: tuple[str, ...] = Field(default=(), strict=False)
     is_done: bool = False
 
     @property
@@ -119,6 +123,15 @@ class CaptureManifest(_Document):
     def is_complete(self) -> bool:
         """Whether all partitions were read to their ends."""
         return all(each.is_done for each in self.partitions)
+
+    @property
+    def checksums(self) -> Mapping[str, str]:
+        """Those of the parts, by file name."""
+        return {
+            part_name(state.partition, number, self.part_format): each
+            for state in self.partitions
+            for number, each in enumerate(state.checksums)
+        }
 
     def with_state(self, state: PartitionState) -> CaptureManifest:
         """With the newer state of a partition."""
@@ -202,8 +215,22 @@ class CaptureFolder:
 
     def part(self, state: PartitionState, part_format: PartFormat) -> Path:
         """The next part of a partition."""
-        number = max(0, state.partition)
-        return self.path / f"part-{number:05}-{state.parts:06}.{part_format}"
+        return self.path / part_name(state.partition, state.parts, part_format)
+
+    def check_parts(self, manifest: CaptureManifest) -> None:
+        """Raise UsageError where a part is not there, or is not what was written."""
+        for name, expected in manifest.checksums.items():
+            path = self.path / name
+            try:
+                found = checksum(path)
+            except FileNotFoundError:
+                raise UsageError(
+                    f"{path} is not there, and the manifest counts it", hint=AGAIN
+                ) from None
+            except OSError as error:
+                raise UsageError(f"cannot read {path}: {error.strerror}") from error
+            if found != expected:
+                raise UsageError(f"{path} is damaged: {DAMAGE}", hint=AGAIN)
 
     def is_used(self) -> bool:
         """Whether anything is in the folder but the beginnings of a capture."""
@@ -211,6 +238,20 @@ class CaptureFolder:
             return self.path.exists()
         names = {path.name for path in self.path.iterdir()} - {SCHEMAS}
         return any(not name.endswith(_NEW) for name in names)
+
+
+DAMAGE: Final = "its SHA-256 is not the one in the capture's manifest"
+
+
+def part_name(partition: int, number: int, part_format: PartFormat) -> str:
+    """The file name of a part."""
+    return f"part-{max(0, partition):05}-{number:06}.{part_format}"
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits; raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def capture_folders(root: Path) -> Iterator[tuple[CaptureFolder, CaptureManifest]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -30,11 +31,28 @@ class _Sink(Protocol):
 
 
 @final
+class _SummedFile:
+    """A file that is written from its begin to its end, and SHA-256 of what was."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.sum: Final = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.sum.update(data)
+        return self._file.write(data)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever else a file has
+        return getattr(self._file, name)
+
+
+@final
 class PartWriter:
     """One part: appears under its name when the block of `open_part` is done."""
 
-    def __init__(self, sink: _Sink, thread: Executor) -> None:
+    def __init__(self, sink: _Sink, file: _SummedFile, thread: Executor) -> None:
         self._sink = sink
+        self._file = file
         self._waiting: list[pyarrow.RecordBatch] = []
         self._rows = self._bytes = 0
         self._thread = thread
@@ -45,6 +63,11 @@ class PartWriter:
     def is_full(self) -> bool:
         """Whether the next messages are those of another part."""
         return self.size >= PART_BYTES
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of all that is written, in hexadecimal digits."""
+        return self._file.sum.hexdigest()
 
     def write(self, batch: pyarrow.RecordBatch) -> None:
         """Append messages."""
@@ -76,10 +99,10 @@ def open_part(path: Path, part_format: PartFormat) -> Iterator[PartWriter]:
     with (
         writable(path.parent),
         new_file(path) as file,
-        _SINKS[part_format](file) as sink,
+        _SINKS[part_format](summed := _SummedFile(file)) as sink,
         ThreadPoolExecutor(1, "capture") as thread,
     ):
-        writer = PartWriter(sink, thread)
+        writer = PartWriter(sink, summed, thread)
         yield writer
         writer.flush()
         writer.settle()
@@ -97,14 +120,14 @@ class _ParquetSink:
 
 
 @contextmanager
-def _parquet(file: BinaryIO) -> Iterator[_Sink]:
+def _parquet(file: _SummedFile) -> Iterator[_Sink]:
     # A dictionary of payloads would cost memory and time, and few repeat.
     coded = ["topic", "producer_name", "schema_version"]
     with pyarrow.parquet.ParquetWriter(file, SCHEMA, use_dictionary=coded) as writer:
         yield _ParquetSink(writer)
 
 
-_SINKS: Final[dict[str, Callable[[BinaryIO], AbstractContextManager[_Sink]]]] = {
+_SINKS: Final[dict[str, Callable[[_SummedFile], AbstractContextManager[_Sink]]]] = {
     "parquet": _parquet,
     "avro": avro_sink,
 }

@@ -152,7 +152,11 @@ class _PartitionCapture:
             self._write(part, first)
             while not part.is_full and (block := next(blocks, None)) is not None:
                 self._write(part, block)
-        self._state = self._state.model_copy(update={"parts": self._state.parts + 1})
+        more = {
+            "parts": self._state.parts + 1,
+            "checksums": (*self._state.checksums, part.checksum),
+        }
+        self._state = self._state.model_copy(update=more)
 
     def _write(self, part: PartWriter, block: Block) -> None:
         left_out: Counter[str] = Counter()

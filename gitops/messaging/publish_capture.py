@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitops.messaging.capture_files import (
+    AGAIN,
     MANIFEST,
     SCHEMAS,
     CaptureFolder,
@@ -19,7 +20,6 @@ from gitops.messaging.capture_files import (
     capture_folders,
 )
 from gitops.messaging.publish_parts import (
-    AGAIN,
     CapturedMessage,
     count_encrypted,
     count_versions,
@@ -94,6 +94,7 @@ def read_source(root: Path) -> CaptureSource:
         names = ", ".join(str(folder.path) for folder, _ in found)
         raise UsageError(f"{root} has captures of {len(found)} topics", hint=f"name one: {names}")
     folder, manifest = found[0]
+    folder.check_parts(manifest)
     counts: Counter[int | None] = Counter()
     for state in manifest.partitions:
         counts += _counts(folder, manifest, state)

@@ -16,14 +16,13 @@ import pyarrow.parquet
 
 from gitops.messaging.batches import Encryption, EncryptionKey
 from gitops.messaging.capture_avro import NOT_AVRO
-from gitops.messaging.capture_files import PartFormat
+from gitops.messaging.capture_files import AGAIN, PartFormat
 from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.message import Message
 from gitops.messaging.values.schema import ValueSchema
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 
-AGAIN: Final = "capture the topic again"
 _ROWS: Final = 1_000
 """Messages of a partition that are held as Python values."""
 _EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)

@@ -36,7 +36,8 @@ class FormatRow:
     is one. `is_lines`: each line is a message. `has_columns`: columns may have other names.
     `names_topics`: each message can have its topic, so that the same data serves several topics.
     `has_message_ids`: it can have the message's own id. `has_tombstones`: a message without a
-    payload is one whose value is null. `names_versions`: the schema in a file is the version's.
+    payload is one whose value is null. `has_checksums`: a manifest beside the files has them.
+    `names_versions`: the schema in a file is the version's.
     """
 
     source: str = ""
@@ -53,6 +54,7 @@ class FormatRow:
     names_topics: bool = False
     has_message_ids: bool = False
     has_tombstones: bool = False
+    has_checksums: bool = False
     names_versions: bool = False
 
 
@@ -107,6 +109,7 @@ SAMPLE_FORMATS: Final[Mapping[str, FormatRow]] = {
         names_topics=True,
         has_message_ids=True,
         has_tombstones=True,
+        has_checksums=True,
     ),
     "capture-avro": FormatRow(
         source="replay.sources.avro_captures.AvroCaptureSource",
@@ -116,6 +119,7 @@ SAMPLE_FORMATS: Final[Mapping[str, FormatRow]] = {
         names_topics=True,
         has_message_ids=True,
         has_tombstones=True,
+        has_checksums=True,
     ),
 }
 

@@ -174,6 +174,7 @@ def _begin(
     before = folder.manifest() if folder.is_used() else None
     if before is not None and request.resume:
         _require_same(folder, before, request, masking)
+        folder.check_parts(before)
         known = tuple(sorted({*before.versions, *versions}))
         return folder, before.model_copy(update={"versions": known}), topic
     if folder.is_used():

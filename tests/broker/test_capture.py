@@ -28,6 +28,7 @@ from tests.support.capture_topics import (
 )
 from tests.support.command_line import PROGRAM, Outcome, captured
 from tests.support.pulsar_broker import RunningBroker
+from tests.support.written_captures import change_payloads
 
 pulsar_library = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
 pytestmark = pytest.mark.broker
@@ -345,6 +346,18 @@ def test_a_capture_of_other_options_is_not_gone_on_with(
     ran = capture(pulsar, topic, tmp_path, "--limit", 3, "--resume")
     assert ran.code == 2
     assert "was begun with other options: --since, --until, --limit or --sample" in ran.err
+
+
+def test_a_capture_with_a_damaged_part_is_not_gone_on_with(
+    pulsar: RunningBroker, client: PulsarClient, topic: TopicName, tmp_path: Path
+) -> None:
+    send(client, topic, 5)
+    assert capture(pulsar, topic, tmp_path).code == 0
+    (part,) = CaptureFolder.of(tmp_path, topic).path.glob("*.parquet")
+    change_payloads(part)
+    ran = capture(pulsar, topic, tmp_path, "--resume")
+    assert ran.code == 2
+    assert "is damaged: its SHA-256 is not the one" in " ".join(ran.err.split())
 
 
 def test_a_service_url_that_leads_nowhere_is_named(

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow
+import pyarrow.parquet
+
 from gitops.messaging.capture_client import Position
 from gitops.messaging.capture_files import (
     CaptureFolder,
@@ -54,6 +57,14 @@ def write_capture(  # noqa: PLR0913 - what a capture has
     job = CaptureJob(topic=topic, readers=readers, folder=folder)
     capture_topic(job, manifest)
     return folder
+
+
+def change_payloads(part: Path) -> None:
+    """Write a Parquet part again, with the payload `other` in each message."""
+    table = pyarrow.parquet.read_table(part)
+    payloads = pyarrow.array([b"other"] * len(table), pyarrow.binary())
+    at = table.schema.get_field_index("payload")
+    pyarrow.parquet.write_table(table.set_column(at, "payload", payloads), part)
 
 
 def write_template_capture(out: Path) -> None:

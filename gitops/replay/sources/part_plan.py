@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from gitops.messaging.capture_files import DAMAGE, CaptureFolder, checksum
+from gitops.model.errors import UsageError
 from gitops.model.replay import Sample
 from gitops.model.sample_formats import SAMPLE_FORMATS
 from gitops.replay.job import DuplicateFiles, Owner, RunRequest, UnreadSample
@@ -19,7 +22,13 @@ from gitops.replay.sources.files import (
     place_of,
 )
 from gitops.replay.sources.source import File, Part, UnreadableError, source_for
-from gitops.replay.sources.source_errors import empty_file, error_text, file_error_text, hint_of
+from gitops.replay.sources.source_errors import (
+    AGAIN,
+    empty_file,
+    error_text,
+    file_error_text,
+    hint_of,
+)
 
 _THREADS: Final = 8
 
@@ -165,6 +174,8 @@ def _parts(
         try:
             if nothing := empty_file(whole):
                 raise nothing
+            if SAMPLE_FORMATS[sample.format].has_checksums:
+                _check_part(whole.file)
             return list(source.parts(whole))
         except (UnreadableError, OSError) as error:
             return _UnreadableFile(whole.owners, name, error)
@@ -181,3 +192,21 @@ def _parts(
     ]
     with ThreadPoolExecutor(_THREADS) as pool:
         return list(pool.map(cut, wholes))
+
+
+def _check_part(file: File) -> None:
+    """Hold a part of a capture against the manifest beside it, where there is one.
+
+    Raises UnreadableError for one that is damaged, OSError. What an object store has is not read
+    twice.
+    """
+    if is_uri(file.uri):
+        return
+    path = Path(file.uri)
+    try:
+        manifest = CaptureFolder(path.parent).manifest()
+    except UsageError as error:
+        raise UnreadableError(error.what, error.hint) from error
+    expected = manifest.checksums.get(path.name) if manifest else None
+    if expected is not None and checksum(path) != expected:
+        raise UnreadableError(f"{file.name} is damaged: {DAMAGE}", AGAIN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -137,8 +138,10 @@ def test_avro_parts_have_the_same_messages(tmp_path: Path) -> None:
     messages = [*batches(9, props={"a": "b"}, key="k"), odd]
     for part_format in ("parquet", "avro"):
         wanted = manifest(odd.at).model_copy(update={"part_format": part_format})
-        begun(FakeReaders({NAME: messages}), tmp_path / part_format, wanted)
-    (part,) = CaptureFolder.of(tmp_path / "avro", TOPIC).path.glob("*.avro")
+        done = begun(FakeReaders({NAME: messages}), tmp_path / part_format, wanted)
+        folder = CaptureFolder.of(tmp_path / part_format, TOPIC)
+        assert done.checksums == sums_of(folder)
+    (part,) = folder.path.glob("*.avro")
     with part.open("rb") as file:
         rows = list(fastavro.reader(file))
     expected = rows_of(tmp_path / "parquet", TOPIC)
@@ -235,6 +238,15 @@ def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) ->
             if found.is_complete:
                 break
         assert rows_of(out, TOPIC) == wanted, seed
+        assert found
+        assert found.checksums == sums_of(folder)
+
+
+def sums_of(folder: CaptureFolder) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.path.glob("part-*")
+    }
 
 
 class _DeathError(BaseException):

@@ -19,7 +19,7 @@ from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from tests.support.fake_messages import FakeMessage
 from tests.support.message_schemas import AVRO_INFO
-from tests.support.written_captures import write_capture
+from tests.support.written_captures import change_payloads, write_capture
 
 ORDERS = TopicName.parse("shop/orders/created")
 MESSAGE = CapturedMessage(5, None, b"k", None, None, None, b"v", [("a", "b")], None)
@@ -78,9 +78,29 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
         read_source(tmp_path)
 
 
+def test_a_part_with_another_payload_is_damaged(tmp_path: Path) -> None:
+    """It can be read, and has as many messages of each version."""
+    folder = captured(tmp_path)
+    change_payloads(part_of(folder))
+    with pytest.raises(UsageError, match=r"000000\.parquet is damaged: its SHA-256 is not"):
+        read_source(tmp_path)
+    without_checksums(folder)
+    assert {each.message.payload for each in read_source(tmp_path).messages()} == {b"other"}
+
+
+def without_checksums(folder: CaptureFolder) -> None:
+    """As the manifests of former releases are."""
+    manifest = folder.manifest()
+    assert manifest is not None
+    (state,) = manifest.partitions
+    folder.save(manifest.with_state(state.model_copy(update={"checksums": ()})))
+
+
 def test_missing_messages_are_told(tmp_path: Path) -> None:
-    part = part_of(captured(tmp_path))
+    folder = captured(tmp_path)
+    part = part_of(folder)
     pyarrow.parquet.write_table(pyarrow.parquet.read_table(part)[:2], part)
+    without_checksums(folder)
     with pytest.raises(UsageError, match="has 2 messages, and its manifest counts 3"):
         read_source(tmp_path)
 

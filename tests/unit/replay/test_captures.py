@@ -17,7 +17,7 @@ from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.command_line import Outcome, captured
 from tests.support.fake_messages import FakeMessage
-from tests.support.written_captures import write_capture
+from tests.support.written_captures import change_payloads, write_capture
 
 TOPIC: Final = TopicName.parse("shop/orders/created")
 CONFIG: Final = """\
@@ -98,6 +98,25 @@ def test_a_part_that_no_manifest_names_or_hidden_files_do_no_harm(
     ran = replay(repo, tmp_path / "cap", "--format", "json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["rows"] == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_part_that_was_changed_is_not_read(repo: Path, tmp_path: Path, *, named: bool) -> None:
+    """Nor that of a capture that a manifest names as a sample."""
+    folder = write_capture(tmp_path / "cap", TOPIC, messages(1, b"\x02c\x02"), {1: avro(V1)})
+    (part,) = folder.path.glob("*.parquet")
+    change_payloads(part)
+    if named:
+        manifest = repo / "namespaces/shop/orders/created.yaml"
+        text = f"samples: [{{format: capture, path: 'file://{folder.path}'}}]\n"
+        manifest.write_text(manifest.read_text() + text)
+        ran = captured("replay", "--repo", repo, "--engine", "local")
+    else:
+        ran = replay(repo, tmp_path / "cap")
+    assert ran.code == 1, ran.err
+    assert "is damaged: its SHA-256 is not the one in the capture's manifest" in " ".join(
+        ran.out.split()
+    )
 
 
 def tombstone(version: int, number: int, key: str = "") -> FakeMessage:
