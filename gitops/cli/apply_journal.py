@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from gitops.cli.console import print_message
 from gitops.cli.exits import Exit
 from gitops.model.errors import UsageError
+from gitops.model.journal import unfinished
 from gitops.reports.operation_results import JournalResult
 
 if TYPE_CHECKING:
@@ -20,34 +22,43 @@ _FOLDER: Final = ".gitops"
 
 
 def journal_path(
-    given: Path | None, plan_file: Path | None, opened: OpenedRepository, names: list[str] | None
+    given: Path | None, plan_file: Path | None, opened: OpenedRepository, name: str
 ) -> Path:
     """The file that `--journal` names; else beside the plan file, else in the repository."""
     if given:
         return given
     if plan_file:
         return plan_file.with_name(f"{plan_file.name}.journal")
-    name = names[0] if names else opened.repository.config.default_registry
     return opened.root / _FOLDER / f"{name}.journal"
 
 
-def show_status(path: Path, display: Display) -> int:
-    """What the journal tells; the exit code of an apply in part where the last one is that."""
+def show_status(path: Path, plans: Sequence[Mapping[str, Any]], display: Display) -> int:
+    """What the journal tells; the exit code of an apply in part where one of the last ones is that.
+
+    So it is where one of several `plans` was not begun.
+    """
     from gitops.cli.answer import print_result
     from gitops.journal.reader import read_journal
 
     runs = read_journal(path)
     print_result(JournalResult(path=str(path), runs=runs), display)
-    return Exit.GOOD if not runs or runs[-1].is_whole else Exit.PARTIAL
+    tried = {run.digest for run in runs}
+    waiting = [plan["registry"]["name"] for plan in plans if plan["digest"] not in tried]
+    if runs and waiting:
+        print_message(f"not begun: {', '.join(waiting)}")
+    return Exit.PARTIAL if unfinished(runs) or (runs and waiting) else Exit.GOOD
 
 
-def plan_to_resume(path: Path) -> dict[str, Any]:
-    """The plan of the last apply, which had no plan file; raises UsageError where none is left."""
+def plan_to_resume(path: Path, registry: str) -> dict[str, Any]:
+    """The plan of the registry's last apply, which had no plan file.
+
+    Raises UsageError where none is left.
+    """
     from gitops.journal.reader import read_journal
     from gitops.repository.plan_file import parse_plan
 
-    runs = read_journal(path)
-    if not runs or runs[-1].is_whole:
+    runs = tuple(run for run in read_journal(path) if run.registry == registry)
+    if not unfinished(runs):
         why = "the last apply carried out its whole plan" if runs else "the journal has no apply"
         raise UsageError(
             f"there is nothing to resume: {why}",
@@ -70,11 +81,12 @@ def _plan_of(runs: tuple[JournalRun, ...]) -> Mapping[str, Any] | None:
     return next(of_it, None)
 
 
-def require_attempt(path: Path, digest: str) -> None:
-    """Raises UsageError where no apply of the plan is in the journal."""
+def require_attempt(path: Path, plans: Iterable[Mapping[str, Any]]) -> None:
+    """Raises UsageError where no apply of one of the plans is in the journal."""
     from gitops.journal.reader import read_journal
 
-    if all(run.digest != digest for run in read_journal(path)):
+    digests = {plan["digest"] for plan in plans}
+    if all(run.digest not in digests for run in read_journal(path)):
         raise UsageError(
             "there is nothing to resume: no apply of this plan is in the journal",
             where=str(path),

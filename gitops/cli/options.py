@@ -35,7 +35,7 @@ def _only_one(names: list[str] | None) -> list[str] | None:
     if names and len(names) > 1:
         raise UsageError(
             f"this command works on one registry, and --registry names {len(names)}",
-            hint="run it once for each; only `plan` and `check` accept several at a time",
+            hint="run it once for each; `plan`, `apply`, `check` and `drift` accept several",
         )
     return names
 

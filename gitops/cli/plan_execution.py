@@ -68,15 +68,64 @@ class Execution:
         return start | ({"document": self.document} if self.document else {})
 
 
-def carry_out(execution: Execution, registry: Registry, display: Display) -> None:
+@dataclass(slots=True)
+class Reports:
+    """The reports of several plans, of which the answer is made in the end; see `print_reports`.
+
+    `interruption` is the last plan's: also where that was done nevertheless, no other is begun.
+    """
+
+    parts: list[RenderableType] = field(default_factory=list)
+    results: list[results.AppliedResult] = field(default_factory=list)
+    interruption: Interruption = field(default_factory=Interruption)
+
+
+def print_reports(
+    reports: Reports, failures: Sequence[tuple[str, GitopsError]], display: Display
+) -> None:
+    """What is not printed yet of several plans, as one answer.
+
+    Where the file cannot be written any more it goes to stdout; raises OutsideError after that.
+    """
+    try:
+        _print_reports(reports, failures, display)
+    except UsageError as error:
+        if display.output is None:
+            raise
+        _print_reports(reports, failures, replace(display, output=None))
+        hint = "what was carried out is on stdout"
+        raise OutsideError(error.what, hint=hint) from error
+
+
+def _print_reports(
+    reports: Reports, failures: Sequence[tuple[str, GitopsError]], display: Display
+) -> None:
+    from gitops.cli.answer import print_result
+
+    if not _has_lines(display):
+        print_result(
+            results.AppliedPlansResult(applied=reports.results, failures=failures), display
+        )
+    elif reports.parts:
+        parts = Group(*reports.parts)
+        print_report(parts, output=display.output, no_color=display.no_color)
+
+
+def carry_out(
+    execution: Execution, registry: Registry, display: Display, into: Reports | None = None
+) -> None:
     """Apply it; what was done is reported however it ends, before the error is raised.
+
+    Of one of several plans the report goes `into` theirs, as far as it is not printed at once.
 
     From the first action to the end of the report no signal cuts anything, and a report that
     cannot be printed stops nothing.
     """
-    report = _Report(execution, display)
+    report = _Report(execution, display, into)
 
     def run(asked: Interruption) -> None:
+        if into:
+            into.interruption = asked
         try:
             report.begin()
             with _progress(display) as progress:
@@ -141,14 +190,17 @@ def _ended(journal: JournalFile | None, error: GitopsError | None) -> GitopsErro
     return error
 
 
-def refuse(execution: Execution, display: Display) -> None:
-    """Report a plan whose findings keep it from being applied."""
+def refuse(execution: Execution, display: Display, into: Reports | None = None) -> None:
+    """Report a plan whose findings keep it from being applied; `into` as above."""
     if not _has_lines(display):
-        _print_document(execution, (), display)
+        _print_document(execution, (), display, into)
+    elif execution.shown is not None and into and display.output:
+        into.parts.append(execution.shown)
     elif execution.shown is not None:
         print_report(execution.shown, output=display.output, no_color=display.no_color)
     where = f"in {display.output}" if display.output else "above"
-    print_message(f"nothing was applied, because of the findings {where}")
+    what = f"nothing was applied to {execution.plan.registry}" if into else "nothing was applied"
+    print_message(f"{what}, because of the findings {where}")
 
 
 def _has_lines(display: Display) -> bool:
@@ -156,7 +208,9 @@ def _has_lines(display: Display) -> bool:
     return isinstance(renderer(display.output_format, results.AppliedResult), type)
 
 
-def _print_document(execution: Execution, done: Sequence[Result], display: Display) -> None:
+def _print_document(
+    execution: Execution, done: Sequence[Result], display: Display, into: Reports | None
+) -> None:
     from gitops.cli.answer import print_result
 
     result = results.AppliedResult(
@@ -165,7 +219,10 @@ def _print_document(execution: Execution, done: Sequence[Result], display: Displ
         digest=execution.digest,
         done_before=execution.done_before,
     )
-    print_result(result, display)
+    if into:
+        into.results.append(result)
+    else:
+        print_result(result, display)
 
 
 def _progress(display: Display) -> AbstractContextManager[Progress]:
@@ -179,11 +236,12 @@ def _progress(display: Display) -> AbstractContextManager[Progress]:
 class _Report:
     """The answer: lines of text as they come, or one text in the end. It raises nothing."""
 
-    def __init__(self, execution: Execution, display: Display) -> None:
+    def __init__(self, execution: Execution, display: Display, into: Reports | None) -> None:
         from gitops.reports.text.apply import ActionLines
 
         self._execution = execution
         self._display = display
+        self._into = into
         self._has_lines = _has_lines(display)
         self._lines = ActionLines.of(execution.plan)
         self._results: list[Result] = []
@@ -259,7 +317,10 @@ class _Report:
 
     def _print_whole(self, output: Path | None) -> None:
         if not self._has_lines:
-            _print_document(self._execution, self._results, replace(self._display, output=output))
+            display = replace(self._display, output=output)
+            _print_document(self._execution, self._results, display, self._into)
+        elif self._into:
+            self._into.parts.extend(self._kept)
         elif self._kept:
             self._print_part(Group(*self._kept), output)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.ports import Registry
-from gitops.reports.json.documents import to_text
-from gitops.reports.results import PlanResult
+from gitops.reports.json.documents import plans_document, to_text
+from gitops.reports.results import PlanResult, RegistryPlan
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.folder import write_files
 from gitops.repository.snapshots import latest_recorded_schemas
@@ -176,6 +176,17 @@ def write_plan(plan: Plan, path: Path) -> str:
     document = to_document(plan)
     write_text(path, to_text(document))
     return str(document["digest"])
+
+
+def write_plans(plans: Sequence[RegistryPlan], path: Path) -> None:
+    """Write the plans of several registries into one file, where each of them has one."""
+    made = [one.plan for one in plans if one.plan]
+    missing = [one.registry for one in plans if not one.plan]
+    if missing:
+        print_message(f"no plan file is written: {', '.join(missing)} has no plan")
+        return
+    write_text(path, to_text(plans_document(made, [])))
+    print_message(f"{len(made)} plans written to {path}")
 
 
 def write_waivers(plans: Iterable[Plan], folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -76,6 +76,12 @@ class JournalRun:
     def closings(self) -> int:
         """How many policies were set back after the apply had stopped."""
         return sum(one.closes for one in self.attempts)
+
+
+def unfinished(runs: Iterable[JournalRun]) -> tuple[JournalRun, ...]:
+    """The last run on each registry, where that has not carried out its whole plan."""
+    last = {(run.registry, run.address): run for run in runs}
+    return tuple(run for run in last.values() if not run.is_whole)
 
 
 APPLIED: Final = "applied"

@@ -58,6 +58,7 @@ FORMATS: Final[Mapping[str, Mapping[type, str]]] = {
         results.ReplayResult: f"{_JSON}:replay",
         results.RolloutResult: f"{_JSON}:rollout",
         results.AppliedResult: f"{_JSON}:apply",
+        results.AppliedPlansResult: f"{_JSON}:apply_plans",
         operation_results.JournalResult: f"{_JSON}:journal",
         results.ImportResult: f"{_JSON}:import_registry",
         results.UpdateResult: f"{_JSON}:update",

@@ -204,6 +204,14 @@ class AppliedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedPlansResult:
+    """What became of the plans of several registries, and why some are not carried out whole."""
+
+    applied: Sequence[AppliedResult]
+    failures: Sequence[tuple[str, GitopsError]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
     """The files that an import wrote, for which topics, and those that had a manifest before.
 

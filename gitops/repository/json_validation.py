@@ -19,6 +19,7 @@ from gitops.repository.shipped_files import shipped_folder
 from gitops.repository.suggestions import did_you_mean, did_you_mean_or_list
 
 PLAN: Final = "plan"
+PLANS: Final = "plans"
 COMPAT_CASE: Final = "compat-case"
 
 

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from gitops.model.errors import UsageError
 from gitops.planning.plan_document import Document
 from gitops.planning.reviewed_plan import REPLAN, check_digest
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.folder import read_definition
-from gitops.repository.json_validation import PLAN, SchemaProblem, schema_problems
+from gitops.repository.json_validation import PLAN, PLANS, SchemaProblem, schema_problems
 from gitops.repository.positions import pointer
 
 
 def read_plan_file(path: Path) -> Document:
-    """The plan in a file that `plan --out` wrote; raises UsageError."""
-    return parse_plan(read_definition(path), str(path))
+    """The plan in a file that `plan --out` wrote; raises UsageError, also for several plans."""
+    plans = read_plans(path)
+    if len(plans) > 1:
+        names = ", ".join(plan["registry"]["name"] for plan in plans)
+        raise UsageError(f"{path} has plans for several registries: {names}", hint=_WRITE_ONE)
+    return plans[0]
+
+
+def read_plans(path: Path) -> tuple[Document, ...]:
+    """The plans in a file that `plan --out` wrote, one for each registry; raises UsageError."""
+    text = read_definition(path)
+    document = _read_json(text, str(path))
+    if document.get("kind") != _SEVERAL:
+        return (parse_plan(text, str(path)),)
+    _require_valid(PLANS, document, text, str(path))
+    if document["failures"] or not document["plans"]:
+        raise UsageError(f"{path} does not have a plan for each of its registries", hint=REPLAN)
+    for plan in document["plans"]:
+        check_digest(plan)
+    return tuple(document["plans"])
 
 
 def parse_plan(text: str, file: str) -> Document:
@@ -25,14 +43,20 @@ def parse_plan(text: str, file: str) -> Document:
 
     Its form is looked at even if the digest is right: whoever can write the one can write both.
     """
-    document = _plan_of(text, file)
-    if problems := schema_problems(PLAN, document):
-        _refuse(problems, JsonPositions(file, text))
+    document = _read_json(text, file)
+    if document.get("kind") != "Plan":
+        raise UsageError(f"{file} is not a plan file", hint=_WRITE)
+    _require_valid(PLAN, document, text, file)
     check_digest(document)
     return document
 
 
-def _plan_of(text: str, file: str) -> Document:
+def _require_valid(name: str, document: Document, text: str, file: str) -> None:
+    if problems := schema_problems(name, document):
+        _refuse(problems, JsonPositions(file, text))
+
+
+def _read_json(text: str, file: str) -> Document:
     if text.startswith("\ufeff"):
         hint = "save it as UTF-8 without BOM, or write it anew with `plan --out FILE`"
         raise UsageError(f"{file} begins with a byte order mark", hint=hint)
@@ -40,7 +64,7 @@ def _plan_of(text: str, file: str) -> Document:
         content: object = json.loads(text)
     except (ValueError, RecursionError):
         raise UsageError(f"{file} is not a plan file: it is not JSON", hint=_WRITE) from None
-    if not isinstance(content, dict) or content.get("kind") != "Plan":
+    if not isinstance(content, dict):
         raise UsageError(f"{file} is not a plan file", hint=_WRITE)
     return content
 
@@ -57,4 +81,6 @@ def _refuse(problems: list[SchemaProblem], positions: JsonPositions) -> NoReturn
     )
 
 
-_WRITE = "write one with `plan --out FILE`"
+_WRITE: Final = "write one with `plan --out FILE`"
+_WRITE_ONE: Final = "name the commit, or the plan file of one registry"
+_SEVERAL: Final = "Plans"

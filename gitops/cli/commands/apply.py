@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,12 +18,16 @@ from gitops.cli.apply_journal import (
     show_status,
 )
 from gitops.cli.console import refuse_inputs, require_writable
-from gitops.cli.exits import Exit
+from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.session import open_registry, open_repository
-from gitops.model.errors import UsageError
+from gitops.cli.session import OpenedRepository, open_registry, open_repository
+from gitops.model.errors import GitopsError, InterruptedApplyError, UsageError
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.reports import operation_results, results
+
+if TYPE_CHECKING:
+    from gitops.cli.answer import Display
+    from gitops.cli.plan_execution import Reports
 
 
 def apply(
@@ -46,7 +51,7 @@ def apply(
     ] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
-    registry: options.RegistryName = None,
+    registry: options.RegistryNames = None,
     output_format: Annotated[
         str, options.format_of(results.AppliedResult, operation_results.JournalResult)
     ] = options.FORMAT,
@@ -57,12 +62,7 @@ def apply(
     """Carry out a reviewed plan."""
     from gitops.cli import plan_output
     from gitops.cli.answer import Display
-    from gitops.cli.plan_execution import Execution, carry_out, refuse
-    from gitops.cli.registry_order import require_order
-    from gitops.journal.writer import JournalFile
-    from gitops.planning.plan_document import to_document
-    from gitops.planning.reviewed_plan import Resumption, release_of, resume
-    from gitops.reports.text.plan import plan_text
+    from gitops.planning.reviewed_plan import release_of
 
     _refuse_options(
         plan_file,
@@ -70,32 +70,140 @@ def apply(
         look_back={"--resume": resume_it, "--status": status},
         planning={"--prune": prune, "--as-if-broker": bool(as_if_broker)},
     )
-    started = time.monotonic()
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
     require_writable(output)
-    document = _read(plan_file) if plan_file else None
+    plans = _read(plan_file) if plan_file else {}
     refuse_inputs([output, journal], [plan_file] if plan_file else [])
-    release = release_of(document) if document else as_if_broker
+    release = release_of(next(iter(plans.values()))) if plans else as_if_broker
     opened = open_repository(repo, output, journal, release=release)
-    recorded = journal_path(journal, plan_file, opened, registry)
+    parts = [
+        replace(part, journal=journal_path(journal, plan_file, opened, part.registry))
+        for part in _parts(registry, plans, opened)
+    ]
     if status:
-        return show_status(recorded, display)
-    if resume_it and document:
-        require_attempt(recorded, document["digest"])
-    elif resume_it:
-        document = plan_to_resume(recorded)
+        return show_status(parts[0].journal, _reviewed(parts), display)
+    if resume_it:
+        parts = _to_resume(parts)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
-    name = _registry_of(document, registry) if document else registry
-    with open_registry(opened, name, release=release) as (live, config):
+    if len(parts) > 1:
+        return _apply_each(parts, opened, display, prune=prune)
+    return _apply_one(parts[0], opened, display, prune=prune)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """What is done to one registry: a reviewed plan, or with None one that is made now."""
+
+    registry: str
+    document: dict[str, Any] | None
+    journal: Path = Path()
+
+
+def _parts(
+    registries: list[str] | None, plans: Mapping[str, dict[str, Any]], opened: OpenedRepository
+) -> list[_Part]:
+    """The registries, those that come before others first; raises UsageError for an unknown one."""
+    from gitops.changes.registries import registries_in_order, registry_config
+
+    config = opened.repository.config
+    names = registries_in_order(registries or plans or [config.default_registry], config)
+    for name in names:
+        if plans and name not in plans:
+            raise UsageError(f"this plan is for {', '.join(plans)}, not for {name}")
+        registry_config(opened.repository, name)
+    return [_Part(registry=name, document=plans.get(name)) for name in names]
+
+
+def _reviewed(parts: Sequence[_Part]) -> list[dict[str, Any]]:
+    """The plans that a file has; raises UsageError for several registries without one."""
+    if len({part.journal for part in parts}) > 1:
+        raise UsageError(
+            "each registry has a separate journal",
+            hint=f"run it once for each: --registry {parts[0].registry}",
+        )
+    return [part.document for part in parts if part.document]
+
+
+def _to_resume(parts: list[_Part]) -> list[_Part]:
+    """The same with the plans to go on with; raises UsageError where there are none."""
+    if reviewed := _reviewed(parts):
+        require_attempt(parts[0].journal, reviewed)
+        return parts
+    return [replace(part, document=plan_to_resume(part.journal, part.registry)) for part in parts]
+
+
+class _NotBegunError(GitopsError):
+    """A registry that comes before it stopped."""
+
+    exit_code = Exit.FINDINGS
+
+
+def _apply_each(
+    parts: Sequence[_Part], opened: OpenedRepository, display: Display, *, prune: bool
+) -> int:
+    """Apply to each registry, and to none that comes after one that stopped; the worst code."""
+    from gitops.cli.plan_execution import Reports, print_reports
+
+    reports = Reports()
+    failures: list[tuple[str, GitopsError]] = []
+    codes: dict[str, int] = {}
+    try:
+        for part in parts:
+            try:
+                _require_turn(part.registry, codes, opened, reports)
+                codes[part.registry] = _apply_one(part, opened, display, prune=prune, into=reports)
+            except InterruptedApplyError as error:
+                failures.append((part.registry, error))
+                raise
+            except GitopsError as error:
+                failures.append((part.registry, error))
+                codes[part.registry] = error.exit_code
+                print_error(error, f"{part.registry}: ")
+    finally:
+        print_reports(reports, failures, display)
+    return next((one for one in _WORST_FIRST if one in codes.values()), Exit.GOOD)
+
+
+def _require_turn(
+    name: str, codes: Mapping[str, int], opened: OpenedRepository, reports: Reports
+) -> None:
+    """Raises InterruptedApplyError, and _NotBegunError where what comes first is not applied."""
+    if reports.interruption.asked:
+        hint = "run the same command again: it goes on where it stopped"
+        raise InterruptedApplyError(f"interrupted before {name}", hint=hint)
+    first = opened.repository.config.registries[name].after
+    if codes.get(first, Exit.GOOD) != Exit.GOOD:
+        raise _NotBegunError(f"not begun: {first} comes first, and is not applied whole")
+
+
+def _apply_one(
+    part: _Part,
+    opened: OpenedRepository,
+    display: Display,
+    *,
+    prune: bool,
+    into: Reports | None = None,
+) -> int:
+    from gitops.cli import plan_output
+    from gitops.cli.plan_execution import Execution, carry_out, refuse
+    from gitops.cli.registry_order import require_order
+    from gitops.journal.writer import JournalFile
+    from gitops.planning.plan_document import to_document
+    from gitops.planning.reviewed_plan import Resumption, resume
+    from gitops.reports.text.plan import plan_text
+
+    started = time.monotonic()
+    document = part.document
+    with open_registry(opened, [part.registry], release=opened.release) as (live, config):
         made = plan_output.make_plan(opened, live, config, display, prune=prune, reviewed=document)
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = require_order(resumption.plan, config, opened, display)
         blocked = plan_output.plan_code(made, display)
         shown = None
-        if auto_approve or blocked:
+        if not document or blocked:
             shown = plan_text(plan_output.plan_result(made, opened, time.monotonic() - started))
         planned = document or to_document(made)
         run = Execution(
@@ -105,13 +213,13 @@ def apply(
             shown=shown,
             replan=REPLAN if document else "run the same command again: it makes a new plan",
             started=started,
-            journal=JournalFile(recorded),
+            journal=JournalFile(part.journal),
             document=None if document else planned,
         )
         if blocked:
-            refuse(run, display)
+            refuse(run, display, into)
             return blocked
-        carry_out(run, live, display)
+        carry_out(run, live, display, into)
     return Exit.GOOD
 
 
@@ -144,15 +252,12 @@ _RECORDED: Final = {
 }
 
 
-def _read(path: Path) -> dict[str, Any]:
+_WORST_FIRST: Final = (Exit.PARTIAL, Exit.OUTSIDE, Exit.STALE, Exit.USAGE, Exit.FINDINGS)
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The plan of each registry, by its name."""
     # Only who has a plan file pays for what validates it.
-    from gitops.repository.plan_file import read_plan_file
+    from gitops.repository.plan_file import read_plans
 
-    return read_plan_file(path)
-
-
-def _registry_of(document: dict[str, Any], given: list[str] | None) -> list[str]:
-    name = str(document["registry"]["name"])
-    if given and given != [name]:
-        raise UsageError(f"this plan is for {name}, not for {given[0]}")
-    return [name]
+    return {str(plan["registry"]["name"]): plan for plan in read_plans(path)}

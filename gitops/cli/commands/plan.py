@@ -67,7 +67,7 @@ def plan(
     opened = open_repository(repo, output, out, release=as_if_broker)
     names = registries_in_order(registry or [], opened.repository.config)
     if len(names) > 1:
-        _refuse_several(out, fix=fix, undo=bool(undo))
+        _refuse_several(fix=fix, undo=bool(undo))
     change = _change(undo, names, fix=fix, prune=prune)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
@@ -76,8 +76,7 @@ def plan(
     if len(names) > 1:
         outcomes = _plan_each(names, opened, display, prune=prune, release=as_if_broker)
         _print_plans(outcomes, opened, display)
-        if waivers:
-            plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
+        _write_plans(outcomes, out, waivers)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
         undone = plan_output.write_undo(change, opened, live, config)
@@ -119,13 +118,8 @@ def _change(
     return document
 
 
-def _refuse_several(out: Path | None, *, fix: bool, undo: bool) -> None:
+def _refuse_several(*, fix: bool, undo: bool) -> None:
     """Raise UsageError for options that are about one registry."""
-    if out:
-        raise UsageError(
-            "--out writes the plan of one registry, and --registry names several",
-            hint="run `plan --registry NAME --out FILE` for each; `apply` reads one plan file",
-        )
     if fix:
         raise UsageError("--fix edits for one registry, and --registry names several")
     if undo:
@@ -200,6 +194,17 @@ def _print_plans(
     for one in outcomes:
         if one.error:
             print_error(one.error, f"no plan for {one.registry}: ")
+
+
+def _write_plans(
+    outcomes: list[results.RegistryPlan], out: Path | None, waivers: Path | None
+) -> None:
+    from gitops.cli import plan_output
+
+    if waivers:
+        plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
+    if out:
+        plan_output.write_plans(outcomes, out)
 
 
 def _worst_code(outcomes: list[results.RegistryPlan], display: Display, *, detailed: bool) -> int:

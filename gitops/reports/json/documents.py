@@ -80,7 +80,7 @@ def plans_document(
         "apiVersion": API_VERSION,
         "kind": "Plans",
         "plans": [to_document(plan) for plan in plans],
-        "failures": [{"registry": name, **error_document(error)} for name, error in failures],
+        "failures": _failures(failures),
         "versionSkew": [
             {
                 "topic": str(one.topic),
@@ -116,6 +116,22 @@ def applied_document(
         ],
         "findings": [finding_document(finding) for finding in plan.findings],
     }
+
+
+def applied_plans_document(
+    applied: Iterable[dict[str, Any]], failures: Sequence[tuple[str, GitopsError]]
+) -> dict[str, Any]:
+    """What became of the plans of several registries, and why some are not carried out whole."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "AppliedPlans",
+        "applied": list(applied),
+        "failures": _failures(failures),
+    }
+
+
+def _failures(failures: Sequence[tuple[str, GitopsError]]) -> list[dict[str, Any]]:
+    return [{"registry": name, **error_document(error)} for name, error in failures]
 
 
 def _result(result: Result, outcome: str = "") -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gitops.planning.plan_document import to_document
 from gitops.reports import operation_results, results
@@ -10,6 +11,7 @@ from gitops.reports.json.audit import audit_document
 from gitops.reports.json.check import check_document, rollouts_document
 from gitops.reports.json.documents import (
     applied_document,
+    applied_plans_document,
     connection_document,
     decision_document,
     entry_document,
@@ -69,10 +71,18 @@ def rollout(result: results.RolloutResult) -> str:
 
 def apply(result: results.AppliedResult) -> str:
     """`Applied`."""
-    document = applied_document(
+    return to_text(_applied(result))
+
+
+def apply_plans(result: results.AppliedPlansResult) -> str:
+    """`AppliedPlans`."""
+    return to_text(applied_plans_document(map(_applied, result.applied), result.failures))
+
+
+def _applied(result: results.AppliedResult) -> dict[str, Any]:
+    return applied_document(
         result.plan, result.results, digest=result.digest, done_before=result.done_before
     )
-    return to_text(document)
 
 
 def journal(result: operation_results.JournalResult) -> str:

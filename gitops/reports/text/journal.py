@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
+from gitops.model.journal import Attempt, JournalRun, Outcome, unfinished
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import JournalResult
 from gitops.reports.text.apply import SIGNS, WORDS, partitions_text
@@ -102,11 +102,10 @@ def _is_done(attempt: Attempt) -> bool:
 
 
 def _next(runs: Sequence[JournalRun]) -> Iterator[Text]:
-    if runs and runs[-1].outcome != APPLIED:
-        last = runs[-1]
+    for last in unfinished(runs):
         if last.command != "apply":
             text = f"next: the same {last.command} again looks at the registry and goes on"
             yield Text(safe(text))
-            return
+            continue
         file = "" if any(run.plan for run in runs if run.digest == last.digest) else " PLANFILE"
         yield Text(f"next: pulsar-gitops apply --resume{file} looks at the registry and goes on")
