@@ -173,6 +173,9 @@ def compatible(
         return _refused(Gate.PAYLOAD, 500, str(error))
     except InvalidSchemaDataError as error:
         return _refused(Gate.DATA, 500, str(error))
+    needs_latest = strategy not in (*TRANSITIVE, Strategy.ALWAYS_COMPATIBLE)
+    if needs_latest and not (history.entries or line.tests_first_schemas):
+        return _refused(Gate.STRATEGY, 500, "Do not have existing schema.")
     outcome = check(history, stored, strategy, line)
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True)

@@ -16,7 +16,8 @@ class BrokerLine:
     `invalid_consumers_connect`: a consumer whose definition is not valid connects to an idle topic
     and registers nothing. `has_metadata`: admin REST has GET …/metadata. `errors_show_url`: its
     error pages show the whole URL of the request, not only the path. `has_message_in_status_line`:
-    the message of an error is the reason phrase as well.
+    the message of an error is the reason phrase as well. `tests_first_schemas`: a test of
+    compatibility with the latest version is answered for a topic that has none; else it fails.
     """
 
     name: str
@@ -26,6 +27,7 @@ class BrokerLine:
     has_metadata: bool = True
     errors_show_url: bool = False
     has_message_in_status_line: bool = True
+    tests_first_schemas: bool = True
 
     @property
     def example(self) -> str:

@@ -11,6 +11,9 @@ from gitops.schemas import rules
 PULSAR_4_0: Final = BrokerLine(name="4.0", seen="4.0.7", rules=rules.PULSAR_4_0)
 
 PULSAR_4_0_4: Final = BrokerLine(
-    name="4.0.4", seen="", rules=replace(rules.PULSAR_4_0, takes_top_union=True)
+    name="4.0.4", seen="4.0.0", rules=replace(rules.PULSAR_4_0, takes_top_union=True)
 )
-"""Up to 4.0.4 the validator lets an AVRO definition be a union (read in its classes)."""
+"""Up to 4.0.4 the validator lets an AVRO definition be a union.
+
+Seen with the classes of 4.0.0; that 4.0.4 has no such check was read in its classes.
+"""

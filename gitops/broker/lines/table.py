@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3
+from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3, PULSAR_3_3_2
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
@@ -32,8 +32,8 @@ _PULSARS_OWN: Final = re.compile(
 )
 """A release with no more behind its numbers than Pulsar's own releases have."""
 _FIRST_NUMBERS: Final = re.compile(rf"({_NUMBER})(?:\.({_NUMBER}))?", re.ASCII)
-_LAST_WITH_TOP_UNION: Final = 4
-"""The patch level of 4.0 up to which an AVRO definition may be a union."""
+_EARLY: Final = {"3.3": (2, PULSAR_3_3_2), "4.0": (4, PULSAR_4_0_4)}
+"""The patch level of a line up to which it decides as another value has it."""
 
 
 class UnknownBrokerError(UsageError):
@@ -73,10 +73,11 @@ def find_line(release: str) -> BrokerLine | None:
     found = _RELEASE.fullmatch(release.strip())
     if found is None:
         return None
-    line = LINES.get(f"{int(found[1])}.{int(found[2])}")
-    if line is PULSAR_4_0 and found[3] and int(found[3]) <= _LAST_WITH_TOP_UNION:
-        return replace(PULSAR_4_0_4, name=f"4.0.{int(found[3])}")
-    return line
+    name = f"{int(found[1])}.{int(found[2])}"
+    last, early = _EARLY.get(name, (-1, None))
+    if early and found[3] and int(found[3]) <= last:
+        return replace(early, name=f"{name}.{int(found[3])}")
+    return LINES.get(name)
 
 
 def find_named_line(release: str) -> BrokerLine | None:

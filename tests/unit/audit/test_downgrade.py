@@ -56,9 +56,9 @@ EXAMPLES: Final[Mapping[str, Definition]] = {
 
 
 def _lines() -> list[BrokerLine]:
-    old = find_line("4.0.4")
-    assert old is not None
-    return [*LINES.values(), old, with_legacy_json(LINES["4.2"]), with_legacy_json(LINES["5.0"])]
+    early = [one for each in ("3.3.2", "4.0.4") if (one := find_line(each))]
+    assert len(early) == 2
+    return [*LINES.values(), *early, with_legacy_json(LINES["4.2"]), with_legacy_json(LINES["5.0"])]
 
 
 def _is_stopped(example: Definition, present: BrokerLine, target: BrokerLine) -> bool:

@@ -17,6 +17,8 @@ from gitops.schemas.json.compatibility import JacksonForm
         ("3.0", "3.0"),
         ("3.0.7", "3.0"),
         ("3.3.6", "3.3"),
+        ("3.3.2", "3.3.2"),
+        ("3.3.0", "3.3.0"),
         ("4.0", "4.0"),
         ("4.0.5", "4.0"),
         ("4.0.4", "4.0.4"),
@@ -92,10 +94,11 @@ def test_what_a_vendor_adds_counts_for_nothing_where_a_broker_has_told_it(
         line_of(BrokerSettings(release=release))
 
 
-def test_a_release_up_to_4_0_4_is_called_as_it_was_named() -> None:
-    names = [line_of(BrokerSettings(release=each)).name for each in ("4.0.0", "4.0.4", "4.0.5")]
+def test_an_early_release_of_a_line_is_called_as_it_was_named() -> None:
+    releases = ("3.3.1", "3.3.3", "4.0.0", "4.0.4", "4.0.5")
+    names = [line_of(BrokerSettings(release=each)).name for each in releases]
 
-    assert names == ["4.0.0", "4.0.4", "4.0"]
+    assert names == ["3.3.1", "3.3", "4.0.0", "4.0.4", "4.0"]
 
 
 def test_the_flag_for_old_json_counts_from_4_2_on() -> None:
