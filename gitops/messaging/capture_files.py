@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -52,7 +53,8 @@ class PartitionState(_Document):
     `partition` is -1 where the topic has none. `end` and `last` are positions: the newest message
     when the capture began, and the last one that was looked at and is in the files, unless it was
     not chosen or `left_out`. `checksums` are SHA-256 of the parts, in hexadecimal digits; captures
-    of former releases have none.
+    of former releases have none. `without_schema` are messages by version, of versions that the
+    registry did not have any more: they are in the files.
     """
 
     partition: Annotated[int, Field(ge=-1)]
@@ -60,6 +62,7 @@ class PartitionState(_Document):
     last: _Place | None = Field(default=None, strict=False)
     messages: int = 0
     left_out: dict[str, int] = Field(default_factory=dict)
+    without_schema: dict[int, int] = Field(default_factory=dict)
     parts: int = 0
     checksums: tuple[str, ...] = Field(default=(), strict=False)
     is_done: bool = False
@@ -123,6 +126,14 @@ class CaptureManifest(_Document):
     def is_complete(self) -> bool:
         """Whether all partitions were read to their ends."""
         return all(each.is_done for each in self.partitions)
+
+    @property
+    def without_schema(self) -> Mapping[int, int]:
+        """The messages of all partitions whose version has no schema beside them, by version."""
+        found: Counter[int] = Counter()
+        for each in self.partitions:
+            found.update(each.without_schema)
+        return dict(sorted(found.items()))
 
     @property
     def checksums(self) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, Protocol, final
 
 import numpy
 import pyarrow
+import pyarrow.compute
 from numpy.typing import NDArray
 
 from gitops.messaging.capture_client import Position
@@ -164,8 +165,18 @@ class _PartitionCapture:
             block = _masked(block, self._job.mask, left_out)
         if len(block):
             part.write(block.rows)
+            self._count_versions(block)
         if left_out:
             self._add_left_out(left_out)
+
+    def _count_versions(self, block: Block) -> None:
+        """Note which messages have a schema version that nobody has any more."""
+        found = Counter(self._state.without_schema)
+        for each in pyarrow.compute.value_counts(block.column("schema_version")).to_pylist():
+            if each["values"] is not None and each["values"] not in self._manifest.versions:
+                found[each["values"]] += each["counts"]
+        if found:
+            self._state = self._state.model_copy(update={"without_schema": dict(found)})
 
     def _blocks(self, reader: PartitionReader, tell: Callable[[int], None]) -> Iterator[Block]:
         """The chosen messages, until the end, the limit or an interruption."""

@@ -306,6 +306,31 @@ def test_a_killed_capture_goes_on_to_the_same_messages(
 # What may be wrong.
 
 
+def test_messages_whose_schemas_were_deleted_are_written_and_named(
+    pulsar: RunningBroker, client: PulsarClient, topic: TopicName, tmp_path: Path
+) -> None:
+    schema = pulsar_library.schema
+    url = f"{pulsar.admin_url}/admin/v2/schemas/{topic}/schema"
+    for name, count in (("a", 3), ("b", 2)):
+        record = type("Order", (schema.Record,), {name: schema.String()})
+        producer = client.create_producer(f"persistent://{topic}", schema=schema.AvroSchema(record))
+        for _ in range(count):
+            producer.send(record(**{name: "x"}))
+        producer.close()
+        if name == "a":
+            admin_request("DELETE", url)
+    ran = capture(pulsar, topic, tmp_path)
+    assert ran.code == 4
+    assert "without a schema: 3 messages of versions that the registry no longer has: v0 (3)" in (
+        " ".join(ran.err.split())
+    )
+    assert [row["schema_version"] for row in rows_of(tmp_path, topic)] == [0, 0, 0, 2, 2]
+    assert list(manifest_of(tmp_path, topic).versions) == [2]
+    ran = captured("publish", tmp_path, "--to", topic, "--url", pulsar.admin_url, "--dry-run")
+    assert ran.code == 2
+    assert "has no schema for messages of v0" in " ".join(ran.err.split())
+
+
 def test_a_missing_topic_is_named(pulsar: RunningBroker, topic: TopicName, tmp_path: Path) -> None:
     ran = capture(pulsar, topic, tmp_path)
     assert ran.code == 2

@@ -155,7 +155,10 @@ def capture(
         captured = run_capture(live, messages, request, stopped, progress)
     print_result(results.CaptureResult(topics=captured), Display())
     complete = len(captured) == len(names) and all(one.manifest.is_complete for one in captured)
-    return Exit.GOOD if complete else Exit.INTERRUPTED
+    if not complete:
+        return Exit.INTERRUPTED
+    lacks = any(one.manifest.without_schema for one in captured)
+    return Exit.OUTSIDE if lacks else Exit.GOOD
 
 
 @contextmanager

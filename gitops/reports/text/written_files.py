@@ -62,9 +62,19 @@ def capture_text(result: CaptureResult) -> Output:
         for each in manifest.partitions:
             left_out.update(each.left_out)
         lines += [f"  left out: {count(n, 'message')} {why}" for why, n in left_out.items()]
+        if missing := manifest.without_schema:
+            lines.append(f"  {_without_schema(missing)}")
         if manifest.masking:
             lines.append(f"  masked: {', '.join(manifest.masking.fields)}")
     return _note(*lines)
+
+
+def _without_schema(missing: Mapping[int, int]) -> str:
+    versions = ", ".join(f"v{version} ({number:,})" for version, number in missing.items())
+    return (
+        f"without a schema: {count(sum(missing.values()), 'message')} of versions that the "
+        f"registry no longer has: {versions}"
+    )
 
 
 def _note(*lines: str) -> Output:

@@ -222,7 +222,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) -> None:
     """By a failure of the broker, by Ctrl-C, and by the death of the process."""
     ends = Position(1, 99, 3)
-    whole = begun(FakeReaders({NAME: batches(60)}), tmp_path / "whole", manifest(ends))
+    whole = begun(FakeReaders({NAME: batches(60, version=7)}), tmp_path / "whole", manifest(ends))
     wanted = rows_of(tmp_path / "whole", TOPIC)
     assert whole.partitions[0].parts > 3
     for seed in range(40):
@@ -240,6 +240,18 @@ def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) ->
         assert rows_of(out, TOPIC) == wanted, seed
         assert found
         assert found.checksums == sums_of(folder)
+        assert found.without_schema == {7: 60}
+
+
+def test_messages_of_versions_that_are_gone_are_counted(tmp_path: Path) -> None:
+    messages = [
+        FakeMessage(at=Position(1, number, -1), payload=b"v", version=version)
+        for number, version in enumerate((3, 5, -1, 0, 5))
+    ]
+    wanted = manifest(messages[-1].at).model_copy(update={"versions": (3,)})
+    done = begun(FakeReaders({NAME: messages}), tmp_path, wanted)
+    assert done.without_schema == {0: 1, 5: 2}
+    assert done.partitions[0].messages == len(payloads(tmp_path)) == 5
 
 
 def sums_of(folder: CaptureFolder) -> dict[str, str]:
@@ -264,7 +276,7 @@ def _run_a_while(random: Random, out: Path) -> None:
     assert found
     last = random.randrange(1, 15)
     kind = random.choice(("failure", "interruption", "death", "death before the manifest"))
-    readers = FakeReaders({NAME: batches(60)}, block=random.randrange(1, 6))
+    readers = FakeReaders({NAME: batches(60, version=7)}, block=random.randrange(1, 6))
     if kind == "death":
         readers.take = _dying(readers, last)  # type: ignore[method-assign]
     elif kind == "failure":
