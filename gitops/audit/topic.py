@@ -14,8 +14,8 @@ from gitops.broker.registration import check, find_registered, register_sent
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaType
 from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.payload import to_sent_type
 from gitops.schemas.strategies import End, Outcome
 
 _NAMED: Final = 4
@@ -101,10 +101,10 @@ def _sent(topic: AuditedTopic, version: int) -> StoredSchema:
     A NONE that was there already would have made no version.
     """
     schema = dict(topic.history.entries)[version]
+    if (sent := to_sent_type(schema)) is schema:
+        return schema
     before = topic.history_before(version)
-    if schema.type is SchemaType.NONE and find_registered(before, schema, topic.line).accepted:
-        return replace(schema, type=SchemaType.BYTES)
-    return schema
+    return sent if find_registered(before, schema, topic.line).accepted else schema
 
 
 def unreadable_reason(schema: StoredSchema, line: BrokerLine) -> str:

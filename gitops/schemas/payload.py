@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.decision import StoredHistory, StoredSchema
-from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.schemas.key_value.parser import named_halves, with_half
 from gitops.schemas.row import DefinitionForm, PayloadError, UndecodableError
 from gitops.schemas.types import TYPES
@@ -30,6 +30,13 @@ def to_stored_type(schema: StoredSchema) -> StoredSchema:
     """The schema as it is read back: BYTES is kept as NONE (Pulsar 4.0.7)."""
     kept = TYPES.row_of(schema.type).kept_as
     return schema if kept is None else replace(schema, type=kept)
+
+
+def to_sent_type(stored: StoredSchema) -> StoredSchema:
+    """The schema as it may have been sent: with the type that is kept as its own, if any."""
+    rows = ((each, TYPES.row_of(each)) for each in SchemaType)
+    sent = next((each for each, row in rows if row.kept_as is stored.type), None)
+    return stored if sent is None else replace(stored, type=sent)
 
 
 def to_info(stored: StoredSchema) -> SchemaInfo:
