@@ -8,6 +8,7 @@ from typing import Final
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.schemas.key_value.parser import named_halves, with_half
+from gitops.schemas.primitive.row import BYTES
 from gitops.schemas.row import DefinitionForm, PayloadError, UndecodableError
 from gitops.schemas.types import TYPES
 
@@ -33,10 +34,11 @@ def to_stored_type(schema: StoredSchema) -> StoredSchema:
 
 
 def to_sent_type(stored: StoredSchema) -> StoredSchema:
-    """The schema as it may have been sent: with the type that is kept as its own, if any."""
-    rows = ((each, TYPES.row_of(each)) for each in SchemaType)
-    sent = next((each for each, row in rows if row.kept_as is stored.type), None)
-    return stored if sent is None else replace(stored, type=sent)
+    """The schema as it may have been sent: NONE may have been BYTES (Pulsar 4.0.7)."""
+    if stored.type is not BYTES.kept_as:
+        return stored
+    kept = (each for each in SchemaType if TYPES.row_of(each) is BYTES)
+    return replace(stored, type=next(each for each in kept if each is not stored.type))
 
 
 def to_info(stored: StoredSchema) -> SchemaInfo:
