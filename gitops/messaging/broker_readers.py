@@ -61,6 +61,9 @@ class _Reader:
     def has_more(self) -> bool:
         return _run(self._runner, self._session.has_more())
 
+    def unfinished(self) -> Position | None:
+        return self._session.unfinished
+
     def close(self) -> None:
         self._runner.run(self._session.close())
 

@@ -52,14 +52,16 @@ class PartitionState(_Document):
 
     `partition` is -1 where the topic has none. `end` and `last` are positions: the newest message
     when the capture began, and the last one that was looked at and is in the files, unless it was
-    not chosen or `left_out`. `checksums` are SHA-256 of the parts, in hexadecimal digits; captures
-    of former releases have none. `without_schema` are messages by version, of versions that the
-    registry did not have any more: they are in the files.
+    not chosen or `left_out`. `unfinished` is where a message in chunks begins that was not whole by
+    then: reading goes on there, and passes over what is not behind `last`. `checksums` are SHA-256
+    of the parts, in hexadecimal digits; captures of former releases have none. `without_schema` are
+    messages by version, of versions that the registry did not have any more: they are in the files.
     """
 
     partition: Annotated[int, Field(ge=-1)]
     end: _Place | None = Field(default=None, strict=False)
     last: _Place | None = Field(default=None, strict=False)
+    unfinished: _Place | None = Field(default=None, strict=False)
     messages: int = 0
     left_out: dict[str, int] = Field(default_factory=dict)
     without_schema: dict[int, int] = Field(default_factory=dict)
@@ -74,8 +76,13 @@ class PartitionState(_Document):
 
     @property
     def position(self) -> Position | None:
-        """Where reading goes on."""
+        """The last one as a position."""
         return None if self.last is None else Position(*self.last)
+
+    @property
+    def begin(self) -> Position | None:
+        """The entry that reading goes on with, where it is not the one behind the last."""
+        return None if self.unfinished is None else Position(*self.unfinished)
 
 
 class Selection(_Document):

@@ -23,6 +23,10 @@ class PartitionReader(Protocol):
         """Whether the broker has an entry that was not read; raises OutsideError."""
         ...
 
+    def unfinished(self) -> Position | None:
+        """Where the oldest message begins that is not whole with what was read, None for none."""
+        ...
+
     def close(self) -> None:
         """Give it back."""
         ...

@@ -122,14 +122,14 @@ class _PartitionCapture:
         self._state = state
         self._limit = limit
         self._name = partition_name(job.topic, state.partition)
+        self._seen = state.last if state.unfinished else None
 
     def run(self, tell: Callable[[int], None]) -> Iterator[PartitionState]:
         """The state after each part; raises OutsideError once the last one is written."""
         if self._state.end is None or self._is_full():
             yield self._done()
             return
-        first = self._job.firsts.get(self._state.partition)
-        reader = self._job.readers.open(self._name, after=self._state.position, first=first)
+        reader = self._open()
         failures: list[OutsideError] = []
         blocks = _until_failure(self._blocks(reader, tell), failures)
         try:
@@ -142,6 +142,12 @@ class _PartitionCapture:
                     return
         finally:
             reader.close()
+
+    def _open(self) -> PartitionReader:
+        if begin := self._state.begin:
+            return self._job.readers.open(self._name, after=None, first=begin)
+        first = self._job.firsts.get(self._state.partition)
+        return self._job.readers.open(self._name, after=self._state.position, first=first)
 
     def _write_part(self, blocks: Iterator[Block]) -> None:
         """Write until the part is full or nothing is left; a part without messages is none."""
@@ -186,7 +192,8 @@ class _PartitionCapture:
             entries = reader.read(_MOST)
             if entries:
                 silent_since = self._job.now()
-                block = self._chosen(to_block(entries, topic, self._state.partition))
+                block = self._new(to_block(entries, topic, self._state.partition))
+                block = self._chosen(block, reader.unfinished())
                 tell(self._state.chosen)
                 if len(block):
                     yield block
@@ -199,7 +206,11 @@ class _PartitionCapture:
                     hint="the same command with --resume goes on where it ended",
                 )
 
-    def _chosen(self, block: Block) -> Block:
+    def _new(self, block: Block) -> Block:
+        """Without what an earlier run looked at, where that is read again for chunks."""
+        return block.select(~_is_at_most(block.ids, self._seen)) if self._seen else block
+
+    def _chosen(self, block: Block, unfinished: Position | None) -> Block:
         """Those of the selection; the state is the one after them."""
         if not len(block):
             return block
@@ -217,6 +228,7 @@ class _PartitionCapture:
         update: dict[str, object] = {
             "messages": self._state.messages + len(found),
             "is_done": reached,
+            "unfinished": unfinished and tuple(unfinished),
         }
         if len(looked_at):
             update["last"] = tuple(looked_at[-1].tolist())

@@ -51,21 +51,31 @@ class Entry(NamedTuple):
     is_decrypted: bool = False
 
 
+class _OpenMessage(NamedTuple):
+    begin: Position
+    chunks: list[bytes]
+
+
 class ChunkedMessages:
     """Joins chunks; those that never become a message are left out, as by Pulsar's clients."""
 
     def __init__(self) -> None:
-        self._open: dict[str, list[bytes]] = {}
+        self._open: dict[str, _OpenMessage] = {}
         self._size = 0
 
-    def joined(self, metadata: api.MessageMetadata, chunk: bytes) -> bytes | None:
-        """The payload that is whole with this chunk, None while it is not."""
+    @property
+    def begin(self) -> Position | None:
+        """Where the oldest message begins that is not whole."""
+        return next((each.begin for each in self._open.values()), None)
+
+    def joined(self, at: Position, metadata: api.MessageMetadata, chunk: bytes) -> bytes | None:
+        """The payload that is whole with the chunk of that entry, None while it is not."""
         number = metadata.chunk_id
         if number == 0:
             self._drop(metadata.uuid)
-            self._open[metadata.uuid] = []
-        chunks = self._open.get(metadata.uuid)
-        if chunks is None or number < len(chunks):
+            self._open[metadata.uuid] = _OpenMessage(at, [])
+        found = self._open.get(metadata.uuid)
+        if found is None or number < len(chunks := found.chunks):
             return None  # it was sent twice, or its beginning is no longer there
         if number > len(chunks):
             self._drop(metadata.uuid)
@@ -79,7 +89,8 @@ class ChunkedMessages:
         return b"".join(chunks)
 
     def _drop(self, uuid: str) -> None:
-        self._size -= sum(map(len, self._open.pop(uuid, ())))
+        if found := self._open.pop(uuid, None):
+            self._size -= sum(map(len, found.chunks))
 
     def _bound(self) -> None:
         while len(self._open) > _MOST_OPEN or self._size > _MOST_BYTES:
@@ -93,6 +104,11 @@ class EntryReader:
         self._after = after
         self._decryption = decryption
         self._chunks = ChunkedMessages()
+
+    @property
+    def unfinished(self) -> Position | None:
+        """Where the oldest message in chunks begins that is not whole yet, None for none."""
+        return self._chunks.begin
 
     def read(self, at: api.MessageIdData, content: bytes) -> Entry:
         """The messages of an entry; raises ProtocolError, InvalidEntryError.
@@ -110,7 +126,8 @@ class EntryReader:
                 return _alone(entry, head, payload)
             entry, payload = entry._replace(is_decrypted=True), clear
         if metadata.num_chunks_from_msg > 1:
-            joined = self._chunks.joined(metadata, payload)
+            place = Position(at.ledgerId, at.entryId, -1)
+            joined = self._chunks.joined(place, metadata, payload)
             if joined is None:
                 return entry
             payload = joined

@@ -121,6 +121,11 @@ class ReaderSession:
             return False
         return self._start is None or (last.ledgerId, last.entryId, -1) > self._start
 
+    @property
+    def unfinished(self) -> Position | None:
+        """As EntryReader has it."""
+        return self._entries.unfinished
+
     async def close(self) -> None:
         """Close the reader on the broker, if one is there."""
         connection, self._connection = self._connection, None

@@ -92,6 +92,9 @@ class _InterruptedReader:
     def has_more(self) -> bool:
         return self._reader.has_more()
 
+    def unfinished(self) -> Position | None:
+        return self._reader.unfinished()
+
     def close(self) -> None:
         self._reader.close()
 

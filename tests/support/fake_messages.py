@@ -119,11 +119,13 @@ class FakeReaders:
         partition: str,
         *,
         after: Position | None,
-        first: Position | None,  # noqa: ARG002 - the Protocol's signature
+        first: Position | None,
     ) -> PartitionReader:
         self.opened.append(after)
         found = [
-            one for one in self._messages.get(partition, ()) if after is None or one.at > after
+            one
+            for one in self._messages.get(partition, ())
+            if (after is None or one.at > after) and (first is None or one.at[:2] >= first[:2])
         ]
         return _FakeReader(self, found)
 
@@ -150,6 +152,9 @@ class _FakeReader:
 
     def has_more(self) -> bool:
         return bool(self._left)
+
+    def unfinished(self) -> Position | None:
+        return None
 
     def close(self) -> None:
         """Nothing is open."""

@@ -120,6 +120,9 @@ def test_a_broker_that_has_more_and_sends_nothing_is_given_up(tmp_path: Path) ->
         def has_more(self) -> bool:
             return True
 
+        def unfinished(self) -> None:
+            return None
+
         def close(self) -> None:
             """Nothing is open."""
 
