@@ -25,6 +25,18 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What a topic of the registry has otherwise than the snapshot, and a restore does not change.
+
+    `hint` is who can change it, and how.
+    """
+
+    subject: TopicName
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRestore:
     """What is to be done to one history: first the deletions, then the versions, by their numbers.
 
@@ -49,7 +61,7 @@ class Restore:
 
     `plan` has the actions in their order, and none where there is an obstacle. `release` is that
     of the brokers which the snapshot was taken of, empty where it is not known; `taken` when that
-    was, in UTC as RFC 3339, empty where it is not known.
+    was, in UTC as RFC 3339, empty where it is not known. `left` is no obstacle, and stays.
     """
 
     source: str
@@ -58,6 +70,7 @@ class Restore:
     taken: str = ""
     topics: tuple[TopicRestore, ...] = ()
     others: tuple[Obstacle, ...] = ()
+    left: tuple[Difference, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

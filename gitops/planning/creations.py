@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
@@ -158,21 +159,31 @@ def _other_partitions(desired: RegistryState, observed: RegistryState) -> Iterat
             continue
         yield make_finding(
             "PLAN-R015",
-            f"{_counted(found.count)} in the registry, {_counted(wanted.count)} in the files",
+            f"{counted(found.count)} in the registry, {counted(wanted.count)} in the files",
             subject=str(topic),
             hint=_partition_hint(topic, wanted.count or 0, found.count or 0),
         )
 
 
-def _counted(count: int | None) -> str:
+def counted(count: int | None) -> str:
+    """`4 partitions`, `no partitions`."""
     return f"{count or 'no'} partition{'' if count == 1 else 's'}"
 
 
 def _partition_hint(topic: TopicName, wanted: int, found: int) -> str:
-    """Pulsar adds partitions to a partitioned topic, and never takes one away (Pulsar 4.0.7)."""
     manifest = f"write partitions: {found}" if found else "write create: true"
-    if 0 < found < wanted:
-        words = ("update-partitioned-topic", str(topic), "--partitions", str(wanted))
-        command = shlex.join(["pulsar-admin", "topics", *words])
+    if command := partitions_command(topic, wanted, found):
         return f"add them: {command}; or {manifest}"
-    return f"{manifest} in place of it: Pulsar cannot change that of a topic that exists"
+    return f"{manifest} in place of it: {FIXED_PARTITIONS}"
+
+
+def partitions_command(topic: TopicName, wanted: int, found: int) -> str:
+    """How the missing partitions are added; empty where that cannot be done.
+
+    Pulsar adds partitions to a partitioned topic, and never takes one away (Pulsar 4.0.7).
+    """
+    words = ("update-partitioned-topic", str(topic), "--partitions", str(wanted))
+    return shlex.join(["pulsar-admin", "topics", *words]) if 0 < found < wanted else ""
+
+
+FIXED_PARTITIONS: Final = "Pulsar cannot change that of a topic that exists"

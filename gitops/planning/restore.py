@@ -39,9 +39,10 @@ from gitops.model.policy import (
     is_same_value,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.restore import Obstacle, Restore, RestoreCheck, TopicRestore
+from gitops.model.restore import Difference, Obstacle, Restore, RestoreCheck, TopicRestore
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.planning.creations import FIXED_PARTITIONS, counted, partitions_command
 from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
 from gitops.schemas.payload import PayloadError, stored_history
 
@@ -99,7 +100,8 @@ def prove_restore(given: RestoreInput) -> Restore:
         topics=len(topics),
         unchanged=sum(one.is_there for one in topics),
     )
-    return Restore(source=given.source, plan=plan, topics=topics, others=others)
+    left = tuple(_other_partitions(given))
+    return Restore(source=given.source, plan=plan, topics=topics, others=others, left=left)
 
 
 def check_restore(recorded: RegistryState, live: RegistryState) -> RestoreCheck:
@@ -261,6 +263,24 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
             reason = "the snapshot has policies for the topic, and the topic does not exist"
             hint = f"create it: pulsar-admin topics create {topic}"
             yield Obstacle(subject=topic, reason=reason, hint=hint)
+
+
+def _other_partitions(given: RestoreInput) -> Iterator[Difference]:
+    """Messages keep their partition, so a key's may be on another one than what follows them."""
+    for topic, recorded in sorted(given.recorded.partitions.items()):
+        found = given.live.partitions.get(topic)
+        if not (recorded.exists and found and found.exists) or found.count in (
+            None,
+            recorded.count,
+        ):
+            continue
+        command = partitions_command(topic, recorded.count or 0, found.count)
+        yield Difference(
+            subject=topic,
+            reason=f"{counted(found.count)} in the registry, {counted(recorded.count)} in the "
+            "snapshot",
+            hint=f"add them: {command}" if command else FIXED_PARTITIONS,
+        )
 
 
 # The actions, namespace by namespace: what is held, the histories, what is set back.

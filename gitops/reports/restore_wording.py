@@ -87,7 +87,7 @@ def other_lines(result: RestoreResult) -> list[str]:
             "while versions are registered, every strategy accepts them and no producer can "
             f"register one: {count(held, 'policy', 'policies')} set back at the end"
         )
-    return lines
+    return lines + [f"left: {each.subject} has {each.reason}; {each.hint}" for each in restore.left]
 
 
 def _obstacle(one: Obstacle) -> RestoreEntry:

@@ -146,3 +146,27 @@ def test_a_broker_that_has_lost_metadata_and_ledgers_of_schemas(
 def read(program: JavaProgram, broker: RunningBroker, topic: TopicName) -> list[str]:
     """What AUTO_CONSUME reads of a topic."""
     return program.run(broker.service_url, f"persistent://{topic}", str(MESSAGES))
+
+
+def test_other_partitions_than_the_snapshot_has_are_named(
+    pulsar: RunningBroker, pulsar_namespace: NamespaceName, tmp_path: Path
+) -> None:
+    topic = TopicName(pulsar_namespace, "parted")
+    url = f"{pulsar.admin_url}/admin/v2/persistent/{topic}/partitions"
+    a_repository(tmp_path, pulsar, pulsar_namespace)
+    admin_request("PUT", url, 2)
+    schema = {"type": "STRING", "schema": "", "properties": {}}
+    admin_request("POST", f"{pulsar.admin_url}/admin/v2/schemas/{topic}/schema", schema)
+    recorded(tmp_path)
+    file = tmp_path / "snapshots" / "live" / str(pulsar_namespace) / "parted.json"
+    file.write_text(file.read_text().replace('"partitions": 2', '"partitions": 4'))
+
+    ran = captured("restore", "--repo", tmp_path)
+
+    assert ran.code == 0
+    said = " ".join(ran.out.split())
+    assert f"left: {topic} has 2 partitions in the registry, 4 partitions in the snapshot" in said
+    (command,) = re.findall(r"add them: pulsar-admin topics (update-partitioned-topic .*)", said)
+    assert command == f"update-partitioned-topic {topic} --partitions 4"
+    admin_request("POST", url, 4)
+    assert "left:" not in captured("restore", "--repo", tmp_path).out

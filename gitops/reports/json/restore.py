@@ -29,6 +29,10 @@ def restore_document(result: RestoreResult) -> Document:
         "dryRun": result.dry_run,
         "topics": [_topic(one) for one in restore.topics],
         "obstacles": [_obstacle(one) for one in restore.obstacles],
+        "left": [
+            {"subject": subject_name(one.subject), "reason": one.reason, "hint": one.hint}
+            for one in restore.left
+        ],
         "actions": {
             "planned": len(restore.plan.actions),
             "done": sum(one.error is None and not one.closes for one in result.results),

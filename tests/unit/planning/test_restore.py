@@ -238,6 +238,55 @@ def test_a_topic_that_existed_is_created_with_its_partitions_before_its_versions
     assert CreateTopic(topic=CREATED, partitions=4) in found.plan.actions
 
 
+@pytest.mark.parametrize(
+    ("recorded", "live", "reason", "hint"),
+    [
+        (4, 2, "2 partitions in the registry, 4 partitions in the snapshot", "--partitions 4"),
+        (2, 4, "4 partitions in the registry, 2 partitions in the snapshot", "cannot change"),
+        (0, 1, "1 partition in the registry, no partitions in the snapshot", "cannot change"),
+        (3, 0, "no partitions in the registry, 3 partitions in the snapshot", "cannot change"),
+    ],
+)
+def test_another_number_of_partitions_is_left_and_no_obstacle(
+    recorded: int, live: int, reason: str, hint: str
+) -> None:
+    topic = topic_state(CREATED, ONE)
+    counts = [{CREATED: TopicPartitions(topic=CREATED, count=n)} for n in (recorded, live)]
+
+    found = prove(
+        replace(state(topic), partitions=counts[0]),
+        replace(empty_like(state(topic)), partitions=counts[1]),
+    )
+
+    (left,) = found.left
+    assert (left.subject, left.reason) == (CREATED, reason)
+    assert hint in left.hint
+    assert found.obstacles == ()
+    assert only(found).versions == (0,)
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        TopicPartitions(topic=CREATED, count=4),
+        TopicPartitions(topic=CREATED, exists=False),
+        TopicPartitions(topic=CREATED),
+    ],
+)
+def test_partitions_that_are_as_recorded_or_to_be_made_or_unknown_are_not_named(
+    live: TopicPartitions,
+) -> None:
+    topic = topic_state(CREATED, ONE)
+    recorded = TopicPartitions(topic=CREATED, count=4)
+
+    found = prove(
+        replace(state(topic), partitions={CREATED: recorded}),
+        replace(empty_like(state(topic)), partitions={CREATED: live}),
+    )
+
+    assert found.left == ()
+
+
 def test_one_obstacle_holds_back_all_topics() -> None:
     found = prove(state(topic_state(CREATED, ONE, DOCUMENTED), topic_state(OTHER, ONE)))
 
