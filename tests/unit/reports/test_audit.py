@@ -6,6 +6,7 @@ import datetime
 import html
 import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,6 +24,7 @@ from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.reports.audit_wording import member_text, scope_text, subject_count, verdict_text
 from gitops.reports.formats import render
 from gitops.reports.operation_results import AuditResult
+from gitops.reports.text.audit import audit_text
 from tests.support.audits import audit_of, record
 from tests.support.consoles import shown
 from tests.support.hostile_texts import PIECES, assert_inert, assert_plain, poisoned
@@ -40,6 +42,8 @@ def result(report: AuditReport) -> AuditResult:
 def rendered(name: str, report: AuditReport) -> str:
     """The report in a format, as a terminal shows it where that lays it out."""
     body = render(name, result(report)).body
+    if isinstance(body, Iterator):
+        return "".join(body)
     return body if isinstance(body, str) else shown(body)
 
 
@@ -192,7 +196,7 @@ def test_a_page_has_its_day_its_commit_and_the_release_of_this_program() -> None
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_versions_stand_below_each_other(width: int) -> None:
-    said = shown(render("text", result(REPORT)).body, width=width).splitlines()
+    said = shown(audit_text(result(REPORT)), width=width).splitlines()
     assert "      shop/orders/a   v0" in said
     assert "      shop/orders/b   v0, v1" in said
     assert all(len(one) <= width for one in said)
