@@ -13,7 +13,7 @@ import pyarrow
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from gitops.messaging.capture_schema import ENCRYPTION, SCHEMA, TIME
+from gitops.messaging.capture_schema import CHUNK, ENCRYPTION, SCHEMA, TIME
 from gitops.messaging.entries import Entry
 from gitops.messaging.message_table import MessageTable
 from gitops.messaging.wire import pulsar_api_pb2 as api
@@ -178,6 +178,8 @@ def _encryption(entry: Entry) -> dict[str, Any]:
         for key in metadata.encryption_keys
     ]
     is_batch = metadata.HasField("num_messages_in_batch")
+    is_chunk = metadata.num_chunks_from_msg > 1
+    alone = CHUNK if is_chunk and not entry.is_decrypted else -1
     return {
         "is_decrypted": entry.is_decrypted,
         "algorithm": metadata.encryption_algo,
@@ -185,5 +187,5 @@ def _encryption(entry: Entry) -> dict[str, Any]:
         "keys": keys,
         "compression": api.CompressionType.Name(metadata.compression),
         "uncompressed_size": metadata.uncompressed_size,
-        "batch_size": metadata.num_messages_in_batch if is_batch else -1,
+        "batch_size": metadata.num_messages_in_batch if is_batch else alone,
     }

@@ -6,6 +6,9 @@ from typing import Final
 
 import pyarrow
 
+CHUNK: Final = 0
+"""The `batch_size` of a chunk that stays encrypted; -1 is that of a message that is no batch."""
+
 TIME: Final = pyarrow.timestamp("ms", "UTC")
 PROPERTIES: Final = pyarrow.map_(pyarrow.string(), pyarrow.string())
 _KEY: Final = pyarrow.struct(

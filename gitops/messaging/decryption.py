@@ -65,4 +65,7 @@ class Decryption:
         return self._ciphers[data_key]
 
 
-_HINT: Final = "--decryption-key names a private key as PEM, without a password"
+_HINT: Final = (
+    "--decryption-key names a private key of RSA as PEM, without a password; keys of elliptic "
+    "curves, which Java's client has, too, are not supported"
+)

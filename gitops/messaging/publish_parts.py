@@ -17,6 +17,7 @@ import pyarrow.parquet
 from gitops.messaging.batches import Encryption, EncryptionKey
 from gitops.messaging.capture_avro import NOT_AVRO
 from gitops.messaging.capture_files import AGAIN, PartFormat
+from gitops.messaging.capture_schema import CHUNK
 from gitops.messaging.errors import InvalidValueError
 from gitops.messaging.message import Message
 from gitops.messaging.values.schema import ValueSchema
@@ -76,6 +77,10 @@ def _encryption(column: Mapping[str, Any] | None) -> Encryption | None:
     compression = column["compression"].upper()
     if compression not in api.CompressionType.keys():  # noqa: SIM118 - it is no mapping
         raise InvalidValueError(f"its compression is {compression}, which no producer has")
+    if column["batch_size"] == CHUNK:
+        raise InvalidValueError(
+            "a chunk of an encrypted message, which only a capture with --decryption-key joins"
+        )
     return Encryption(
         algorithm=column["algorithm"],
         param=column["param"],

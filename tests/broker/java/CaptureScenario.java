@@ -3,13 +3,15 @@ import java.util.Map;
 import org.apache.pulsar.client.api.BatcherBuilder;
 import org.apache.pulsar.client.api.CompressionType;
 import org.apache.pulsar.client.api.Producer;
+import org.apache.pulsar.client.api.ProducerBuilder;
 import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.Schema;
 import org.apache.pulsar.common.schema.KeyValue;
 import org.apache.pulsar.common.schema.KeyValueEncodingType;
 
 /**
- * Messages of Pulsar's Java client that no other client can send: `SERVICE_URL NAMESPACE`.
+ * Messages of Pulsar's Java client that no other client can send: `SERVICE_URL NAMESPACE`, or
+ * `SERVICE_URL NAMESPACE PUBLIC_KEY` for the topic `secret` alone (encrypted, in pieces).
  *
  * <p>Topics: `inline`, `separated` (with a null key and a null value), `odd` (keys and ordering
  * keys of any bytes, a tombstone, sequence ids with gaps), `keyed` (a batch for each key), `chunked` (a message in ten pieces).
@@ -26,11 +28,17 @@ public final class CaptureScenario {
 
     public static void main(String[] args) throws Exception {
         try (PulsarClient client = PulsarClient.builder().serviceUrl(args[0]).build()) {
+            if (args.length > 2) {
+                send(inPieces(client, args[1] + "/secret")
+                    .addEncryptionKey("team-key").defaultCryptoKeyReader("file://" + args[2]));
+                System.out.println("> done");
+                return;
+            }
             pairs(client, args[1] + "/inline", KeyValueEncodingType.INLINE);
             pairs(client, args[1] + "/separated", KeyValueEncodingType.SEPARATED);
             odd(client, args[1] + "/odd");
             keyed(client, args[1] + "/keyed");
-            chunked(client, args[1] + "/chunked");
+            send(inPieces(client, args[1] + "/chunked"));
         }
         System.out.println("> done");
     }
@@ -63,9 +71,13 @@ public final class CaptureScenario {
         }
     }
 
-    private static void chunked(PulsarClient client, String topic) throws Exception {
-        try (Producer<byte[]> producer = client.newProducer(Schema.BYTES).topic(topic)
-                .enableBatching(false).enableChunking(true).chunkMaxMessageSize(10_000).create()) {
+    private static ProducerBuilder<byte[]> inPieces(PulsarClient client, String topic) {
+        return client.newProducer(Schema.BYTES).topic(topic)
+            .enableBatching(false).enableChunking(true).chunkMaxMessageSize(10_000);
+    }
+
+    private static void send(ProducerBuilder<byte[]> builder) throws Exception {
+        try (Producer<byte[]> producer = builder.create()) {
             byte[] large = new byte[100_000];
             for (int at = 0; at < large.length; at++) {
                 large[at] = (byte) at;

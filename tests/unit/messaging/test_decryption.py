@@ -65,7 +65,8 @@ def test_a_file_that_is_no_private_key_of_rsa_is_named(tmp_path: Path) -> None:
     for name, content in files.items():
         path = tmp_path / name
         path.write_bytes(content)
-        with pytest.raises(UsageError, match="is not the private key of RSA"):
+        with pytest.raises(UsageError, match="is not the private key of RSA") as caught:
             Decryption.from_file(path)
+        assert "elliptic curves" in caught.value.hint
     with pytest.raises(UsageError, match="there is no file"):
         Decryption.from_file(tmp_path / "missing")

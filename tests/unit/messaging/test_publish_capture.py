@@ -148,6 +148,9 @@ def test_what_stays_encrypted_has_all_that_decrypts_it() -> None:
     again = MESSAGE._replace(encryption=alone).to_message(BytesSchema())
     assert again.encryption is not None
     assert again.encryption.batch_size == 0
+    chunk = MESSAGE._replace(encryption={**column, "batch_size": 0})
+    with pytest.raises(InvalidValueError, match="a chunk of an encrypted message"):
+        chunk.to_message(BytesSchema())
 
 
 def test_what_was_decrypted_is_published_without_encryption() -> None:
