@@ -21,7 +21,7 @@ from github.IssueComment import IssueComment
 from github.PullRequestComment import PullRequestComment
 from requests import RequestException
 
-from gitops.hosting.workflow import MOST_CHARACTERS, Access, no_answer_text
+from gitops.hosting.workflow import MOST_CHARACTERS, Access, no_answer_text, without_token
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError
 from gitops.model.posts import Post, Suggestion
@@ -142,6 +142,7 @@ class GitHubRepository:
         self, access: Access, *, retries: int = 3, deadline: float = DEADLINE_SECONDS
     ) -> None:
         self._deadline = deadline
+        self._token = access.token
         self._waiting = WAITING.get()
         self._where = f"{access.repository} at {access.api}"
         self._github = Github(
@@ -315,11 +316,14 @@ class GitHubRepository:
 
     def _ask(self, what: str, permission: str, call: Callable[[], _T]) -> _T:
         """What the library answers, within the deadline; raises OutsideError."""
-        with (
-            translate_errors(what, permission=permission, where=self._where),
-            self._waiting(f"GitHub ({self._where}) to {what}"),
-        ):
-            return call_with_timeout(self._deadline, call)
+        try:
+            with (
+                translate_errors(what, permission=permission, where=self._where),
+                self._waiting(f"GitHub ({self._where}) to {what}"),
+            ):
+                return call_with_timeout(self._deadline, call)
+        except OutsideError as error:
+            raise without_token(error, self._token) from error.__cause__
 
     def _list(self, what: str, permission: str, listed: Iterator[_T]) -> Iterator[_T]:
         """One entry after the other, each within the deadline: some of them need another page."""

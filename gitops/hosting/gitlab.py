@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import urllib3
 from urllib3.exceptions import HTTPError
 
-from gitops.hosting.workflow import api_url, checked_token, no_answer_text
+from gitops.hosting.workflow import api_url, checked_token, no_answer_text, without_token
 from gitops.interrupts import call_with_timeout
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.posts import Post
@@ -109,6 +109,7 @@ class GitLabProject:
         self, project: Project, *, retries: int = 3, deadline: float = _DEADLINE_SECONDS
     ) -> None:
         self._deadline = deadline
+        self._token = project.token
         self._page = project.page
         self._waiting = WAITING.get()
         self._where = f"project {project.number} at {project.api}"
@@ -216,7 +217,7 @@ class GitLabProject:
         if response.status < _SERVER_ERROR:
             hint = _HINTS.get(response.status, "look at CI_API_V4_URL")
         said = f"GitLab did not {what}: {_reason(response.data)} (HTTP {response.status})"
-        return OutsideError(said, where=self._where, hint=hint)
+        return without_token(OutsideError(said, where=self._where, hint=hint), self._token)
 
 
 def _reason(content: bytes) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import urllib3
 
-from gitops.model.errors import UsageError
+from gitops.model.errors import OutsideError, UsageError
 
 # What a workflow's environment says: which repository, where its API is, and with which token.
 
@@ -183,6 +183,13 @@ _FAILURES: Final = (
     (ConnectionError, "the server broke the connection"),
 )
 """The first kind that any of the causes is of counts."""
+
+
+def without_token(error: OutsideError, token: str) -> OutsideError:
+    """The error without the token, should the host repeat it."""
+    error.what = error.what.replace(token, "…")
+    error.hint = error.hint.replace(token, "…")
+    return error
 
 
 def no_answer_text(error: BaseException) -> str:
