@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -27,6 +28,7 @@ def _result(report: DriftReport) -> DriftResult:
 
 def _rendered(name: str, result: DriftResult, width: int = 200) -> str:
     body = render(name, result).body
+    assert not isinstance(body, Iterator)
     return body if isinstance(body, str) else shown(body, width)
 
 
