@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Final
 
 from gitops.schemas.protobuf_native import review_fields, review_types
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
@@ -14,7 +15,6 @@ from gitops.schemas.protobuf_native.schema import (
     Enum,
     Field,
     Message,
-    Schema,
     render_type,
     short_name,
 )
@@ -90,20 +90,36 @@ def remarks(old: bytes, new: bytes, *, forward: bool) -> tuple[Remark, ...]:
         before, after = resolve(old), resolve(new)
     except InvalidEnvelopeError:
         return ()
-    return tuple(_Walk(forward=forward).remarks(before, after))
+    return tuple(_Walk(forward=forward).remarks(before.root, after.root))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Losses:
+    """What a message loses that another one replaces, and who fails on it."""
+
+    remarks: tuple[Remark, ...] = ()
+    stops_readers: bool = False
+    stops_old_readers: bool = False
+
+
+_NONE: Final = _Losses()
 
 
 class _Walk:
-    """Over both definitions, outer messages first; a pair of types is looked at once."""
+    """Over both definitions, outer messages first; a pair of types is looked at once.
 
-    def __init__(self, *, forward: bool) -> None:
+    `is_whole`: messages that replace others are looked at like others, field by field.
+    """
+
+    def __init__(self, *, forward: bool, is_whole: bool = False) -> None:
         self._forward = forward
+        self._is_whole = is_whole
         self._waiting: deque[Change] = deque()
         self._seen: set[tuple[Message | Enum, Message | Enum]] = set()
-        self._replaced: dict[tuple[Message, Message], tuple[Remark, ...]] = {}
+        self._replaced: dict[tuple[Message, Message], _Losses] = {}
 
-    def remarks(self, old: Schema, new: Schema) -> Iterator[Remark]:
-        self._enter(Change(old=old.root, new=new.root, forward=self._forward))
+    def remarks(self, old: Message, new: Message) -> Iterator[Remark]:
+        self._enter(Change(old=old, new=new, forward=self._forward))
         while self._waiting:
             at = self._waiting.popleft()
             yield from _of_messages(at)
@@ -120,24 +136,43 @@ class _Walk:
             return
         if old.message and new.message:
             losses = self._losses(old.message, new.message)
-            if losses:
+            if losses.remarks:
                 yield _replaced(old, new, losses, at)
             else:
                 self._enter(at.into(old, new, (old.message, new.message)))
-        elif old.enum and new.enum and (old.enum, new.enum) not in self._seen:
-            self._seen.add((old.enum, new.enum))
-            yield from review_types.enum_remarks(
-                old.enum, new.enum, at.path_of(new), forward=at.forward
-            )
+        elif old.enum and new.enum:
+            yield from self._enums(old, new, (old.enum, new.enum), at)
 
-    def _losses(self, old: Message, new: Message) -> tuple[Remark, ...]:
+    def _enums(
+        self, old: Field, new: Field, both: tuple[Enum, Enum], at: Change
+    ) -> Iterator[Remark]:
+        """Of fields that need a value what they fail on, also where the enums were looked at."""
+        is_known = both in self._seen
+        self._seen.add(both)
+        if not is_known or review_types.needs_value(old) or review_types.needs_value(new):
+            found = review_types.enum_remarks(old, new, at.path_of(new), forward=at.forward)
+            for one in found:
+                if not is_known or one.stops_readers or one.stops_old_readers:
+                    yield one
+
+    def _losses(self, old: Message, new: Message) -> _Losses:
         """Why a message cannot stand in for one of another name."""
-        if not _is_other(old, new):
-            return ()
+        if self._is_whole or not _is_other(old, new):
+            return _NONE
         if (old, new) not in self._replaced:
             found = _of_messages(Change(old=old, new=new, forward=self._forward))
-            self._replaced[old, new] = tuple(r for r in found if r.rule != _HARMLESS)
+            losses = tuple(one for one in found if one.rule != _HARMLESS)
+            self._replaced[old, new] = self._with_stops(losses, old, new) if losses else _NONE
         return self._replaced[old, new]
+
+    def _with_stops(self, losses: tuple[Remark, ...], old: Message, new: Message) -> _Losses:
+        """Readers also fail on what is further inside."""
+        inside = tuple(_Walk(forward=self._forward, is_whole=True).remarks(old, new))
+        return _Losses(
+            remarks=losses,
+            stops_readers=any(one.stops_readers for one in inside),
+            stops_old_readers=any(one.stops_old_readers for one in inside),
+        )
 
 
 def _of_messages(at: Change) -> Iterator[Remark]:
@@ -161,10 +196,10 @@ def _is_other(old: Message, new: Message) -> bool:
     return not maps and short_name(old.full_name) != short_name(new.full_name)
 
 
-def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) -> Remark:
+def _replaced(old: Field, new: Field, losses: _Losses, at: Change) -> Remark:
     before, after = render_type(old), render_type(new)
-    first = losses[0]
-    more = f" (and {len(losses) - 1} more)" if len(losses) > 1 else ""
+    first, count = losses.remarks[0], len(losses.remarks)
+    more = f" (and {count - 1} more)" if count > 1 else ""
     remark = at.remark(
         "PROTO-W005",
         f"{before} is replaced by {after}, which is not laid out alike: at '{first.path}' "
@@ -175,6 +210,6 @@ def _replaced(old: Field, new: Field, losses: tuple[Remark, ...], at: Change) ->
     )
     return replace(
         remark,
-        stops_readers=any(one.stops_readers for one in losses),
-        stops_old_readers=any(one.stops_old_readers for one in losses),
+        stops_readers=losses.stops_readers,
+        stops_old_readers=losses.stops_old_readers,
     )

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from gitops.schemas.protobuf_native.descriptors import Label, Type
+from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.field_matching import (
     FieldMatches,
     fields_by_number,
     match,
     similar_names,
 )
-from gitops.schemas.protobuf_native.review_types import Change, read_effect
+from gitops.schemas.protobuf_native.review_types import Change, is_required, read_effect
 from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled_type, render_type
 from gitops.schemas.row import Remark
 
@@ -63,7 +63,7 @@ def required_field_remarks(at: Change) -> Iterator[Remark]:
 
 
 def _required(message: Message) -> dict[int, Field]:
-    return {field.number: field for field in message.fields if field.label is Label.REQUIRED}
+    return {field.number: field for field in message.fields if is_required(field, message)}
 
 
 def _cardinality(old: Field, new: Field, at: Change) -> Iterator[Remark]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gitops.schemas.protobuf_native.descriptors import Type
+from gitops.schemas.protobuf_native.descriptors import Label, Type
 from gitops.schemas.protobuf_native.field_matching import similar_names
 from gitops.schemas.protobuf_native.schema import (
     Enum,
@@ -129,9 +129,23 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
         )
         yield replace(
             remark,
-            stops_readers=back is not None and back.fails,
-            stops_old_readers=forth is not None and forth.fails,
+            stops_readers=_stops(back, at.new, new),
+            stops_old_readers=_stops(forth, at.old, old),
         )
+
+
+def _stops(effect: ReadEffect | None, message: Message, reader: Field) -> bool:
+    """Whether readers fail, also on a value that they do not find."""
+    if effect is None:
+        return False
+    return effect.fails or (effect.lost and message.map_entry and is_required(reader, message))
+
+
+def is_required(field: Field, message: Message) -> bool:
+    """Whether a parser fails without it: on a map's entry too, whose message needs a field."""
+    if not message.map_entry or field.message is None:
+        return field.label is Label.REQUIRED
+    return any(inner.label is Label.REQUIRED for inner in field.message.fields)
 
 
 def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
@@ -141,11 +155,16 @@ def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
     if not _together(writer.type, reader.type, _WIRE_TYPES):
         return _other_wire_type(writer, reader)
     if not _together(writer.type, reader.type, _FAMILIES):
-        return ReadEffect(_misread(writer, reader), lost=True)
+        return ReadEffect(_misread(writer, reader), lost=True, fails=needs_value(reader))
     if writer.type in _LENGTH:
         return _length_delimited(writer, reader)
     what = _number(writer, reader)
-    return ReadEffect(what) if what else None
+    return ReadEffect(what, fails=needs_value(reader)) if what else None
+
+
+def needs_value(reader: Field) -> bool:
+    """Whether a number that an enum does not name is a required field that is missing."""
+    return reader.closed and reader.label is Label.REQUIRED
 
 
 def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> bool:
@@ -153,9 +172,30 @@ def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> 
 
 
 def _other_wire_type(writer: Field, reader: Field) -> ReadEffect:
-    if writer.packed or (reader.repeated and reader.type not in _LENGTH):
+    """A value that is not found is missed where it is required (Protobuf 3.25 for Java).
+
+    Many numbers are packed into one value, which has a length as a text has it.
+    """
+    has_length = writer.packed or writer.type in _LENGTH
+    is_read = reader.type in _LENGTH or (reader.repeated and reader.type is not Type.GROUP)
+    if has_length and is_read:
+        if _fills_items(writer, reader):
+            return ReadEffect("read other values", lost=True)
         return ReadEffect("lose the values, read other ones or fail", lost=True, fails=True)
+    if reader.label is Label.REQUIRED:
+        what = "fail: they do not find the value, which is laid out in another way and required"
+        return ReadEffect(what, lost=True, fails=True)
     return ReadEffect("do not find the value, which is laid out in another way", lost=True)
+
+
+def _fills_items(writer: Field, reader: Field) -> bool:
+    """Whether packed values of the writer are always some of the reader's, or any bytes are."""
+    if reader.type is Type.STRING:
+        return writer.type is Type.BOOL or not reader.checks_utf8
+    if writer.entry and reader.type in _WIRE_TYPES[0]:  # its last byte is that of its value
+        return writer.entry.fields[-1].type in _WIRE_TYPES[0]
+    is_half = writer.type in _WIRE_TYPES[2] and reader.type in _WIRE_TYPES[1]
+    return is_half or reader.type is Type.BYTES
 
 
 def _misread(writer: Field, reader: Field) -> str:
@@ -171,7 +211,9 @@ def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
         case Type.STRING, Type.BYTES:
             return None
         case Type.BYTES, Type.STRING:
-            return ReadEffect("fail on bytes that are no UTF-8, or get other text", fails=True)
+            if not reader.checks_utf8:
+                return ReadEffect("get other text where bytes are no UTF-8")
+            return ReadEffect("fail on bytes that are no UTF-8", fails=True)
         case Type.MESSAGE, Type.BYTES:
             return ReadEffect("get the encoded message and none of its fields")
         case Type.BYTES, Type.MESSAGE:
@@ -179,14 +221,17 @@ def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
                 f"fail on bytes that are no encoded {render_type(reader)}", fails=True
             )
         case Type.MESSAGE, _:
-            return ReadEffect("read the encoded message as text, or fail", lost=True, fails=True)
+            fails = reader.checks_utf8
+            what = f"read the encoded message as text{', or fail' if fails else ''}"
+            return ReadEffect(what, lost=True, fails=fails)
         case _:
             return ReadEffect("read the text as an encoded message and fail", lost=True, fails=True)
 
 
 def _number(writer: Field, reader: Field) -> str:
     if reader.enum is not None:
-        return _into_enum(reader)
+        is_named = writer.type is Type.BOOL and {0, 1} <= set(reader.enum.numbers.values())
+        return "" if is_named else _into_enum(reader)
     if reader.type is Type.BOOL:
         return "read every number but 0 as true"
     if writer.type in _SMALL:
@@ -203,6 +248,8 @@ def _number(writer: Field, reader: Field) -> str:
 
 def _into_enum(reader: Field) -> str:
     name = short_name(reader.enum.full_name) if reader.enum else ""
+    if needs_value(reader):
+        return f"fail on numbers that {name} does not name, since the field is required"
     if reader.enum and reader.enum.closed:
         return f"drop numbers that {name} does not name"
     return f"get numbers that {name} does not name"
@@ -211,9 +258,12 @@ def _into_enum(reader: Field) -> str:
 # Enums: messages carry the number of a value, and readers look up its name.
 
 
-def enum_remarks(old: Enum, new: Enum, path: str, *, forward: bool) -> tuple[Remark, ...]:
+def enum_remarks(old: Field, new: Field, path: str, *, forward: bool) -> tuple[Remark, ...]:
     """What became of each value; and new ones, where consumers of a closed enum read them."""
-    return tuple(_Enums(old, new, path).remarks(forward=forward))
+    if old.enum is None or new.enum is None:
+        return ()
+    both = _Enums(old.enum, new.enum, path, needs_value(old), needs_value(new))
+    return tuple(both.remarks(forward=forward))
 
 
 @dataclass(slots=True)
@@ -221,6 +271,8 @@ class _Enums:
     old: Enum
     new: Enum
     path: str
+    old_needs_value: bool
+    new_needs_value: bool
 
     def remarks(self, *, forward: bool) -> Iterator[Remark]:
         later, earlier = self.new.numbers, self.old.numbers
@@ -241,7 +293,7 @@ class _Enums:
 
     def _removed(self, value: EnumValue) -> Remark:
         reserved = self.new.reserved.has(value.number)
-        return self._remark(
+        remark = self._remark(
             "PROTO-W009",
             f"{self._name} loses '{value.name}' = {value.number}: consumers with the new schema "
             f"{self._unknown()}",
@@ -249,10 +301,11 @@ class _Enums:
             None,
             "" if reserved else f'add `reserved {value.number};` and `reserved "{value.name}";`',
         )
+        return replace(remark, stops_readers=self.new_needs_value)
 
     def _renumbered(self, value: EnumValue, now: int, names: list[str]) -> Remark:
         what = f"read the old number as '{names[0]}'" if names else self._unknown()
-        return self._remark(
+        remark = self._remark(
             "PROTO-W009",
             f"'{value.name}' of {self._name} changes from {value.number} to {now}: "
             f"consumers with the new schema {what}",
@@ -260,6 +313,7 @@ class _Enums:
             value.name,
             f"keep the number {value.number}",
         )
+        return replace(remark, stops_readers=self.new_needs_value and not names)
 
     def _other_name(self, value: EnumValue, name: str, *, known: bool) -> Remark:
         if known or not similar_names(value.name, name):
@@ -282,24 +336,26 @@ class _Enums:
 
     def _added(self) -> Iterator[Remark]:
         known = {value.number for value in self.old.values}
+        without = _without(needs_value=self.old_needs_value)
         for value in self.new.values:
             if value.number not in known:
-                yield self._remark(
+                remark = self._remark(
                     "PROTO-W009",
                     f"{self._name} gets '{value.name}' = {value.number}: consumers with the old "
-                    "schema, where the enum is closed, read the field as unset",
+                    f"schema, where the enum is closed, {without}",
                     None,
                     value.name,
                     "upgrade every consumer before a producer writes it",
                 )
+                yield replace(remark, stops_old_readers=self.old_needs_value)
 
     @property
     def _name(self) -> str:
         return short_name(self.new.full_name)
 
     def _unknown(self) -> str:
-        if self.new.closed:
-            return "read the field as unset, since the enum is closed"
+        if self.new_needs_value or self.new.closed:
+            return f"{_without(needs_value=self.new_needs_value)}, since the enum is closed"
         return "get a number without a name"
 
     def _remark(
@@ -313,3 +369,7 @@ class _Enums:
             old_pointer=pointer(self.old.full_name, old.name if old else None),
             hint=hint,
         )
+
+
+def _without(*, needs_value: bool) -> str:
+    return "fail, as the field is required" if needs_value else "read the field as unset"

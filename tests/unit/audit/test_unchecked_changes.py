@@ -40,3 +40,38 @@ def test_readers_of_the_older_version_count_where_it_is_promised(
     report = audit_of({"a": (order("string b = 1;"), order("bytes b = 1;"))}, policies=promised)
 
     assert [one.rule for one in report.findings].count("AUDIT-H003") == number
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_found"),
+    [
+        ("required int32 a = 1;", "required string a = 1;", True),
+        ("optional int32 a = 1;", "optional string a = 1;", False),
+        ("required int32 a = 1;", "required E a = 1;", True),
+        ("optional int32 a = 1;", "optional E a = 1;", False),
+        ("required bool a = 1;", "required E a = 1;", False),
+        ("required E a = 1;", "required F a = 1;", True),
+        ("optional E a = 1;", "optional F a = 1;", False),
+        ("optional E b = 1; required E a = 2;", "optional F b = 1; required F a = 2;", True),
+        ("optional bytes a = 1;", "optional string a = 1;", False),
+        ("repeated int64 a = 1;", "repeated double a = 1;", False),
+        ("repeated double a = 1 [packed = true];", "repeated float a = 1;", False),
+        ("repeated float a = 1 [packed = true];", "repeated double a = 1;", True),
+        ("map<string, bool> a = 1;", "map<string, Needs> a = 1;", True),
+        ("map<string, bool> a = 1;", "map<string, Empty> a = 1;", False),
+        ("optional Old a = 1;", "optional Other a = 1;", True),
+    ],
+)
+def test_who_fails_in_proto2(old: str, new: str, *, is_found: bool) -> None:
+    """As Protobuf 3.25 for Java has it, with which random definitions are compared elsewhere."""
+    more = """
+        enum E { ONE = 1; ZERO = 0; TWO = 2; } enum F { _ONE = 1; _ZERO = 0; }
+        message Empty {} message Needs { required bool a = 1; }
+        message Old { optional int32 a = 1; optional Empty b = 2; }
+        message Other { optional string a = 1; optional Needs b = 2; }
+    """
+    schemas = tuple(order(body, syntax="proto2", more=more) for body in (old, new))
+    policies = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    report = audit_of({"a": schemas}, policies=policies)
+
+    assert ("AUDIT-H003" in {one.rule for one in report.findings}) is is_found
