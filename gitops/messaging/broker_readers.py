@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
@@ -33,13 +34,33 @@ class BrokerReaders:
         self._runner = asyncio.Runner()
 
     def open(
-        self, partition: str, *, after: Position | None, first: Position | None
+        self,
+        partition: str,
+        *,
+        after: Position | None,
+        first: Position | None,
+        trimmed_before: int | None = None,
     ) -> PartitionReader:
         """A reader of the partition of that name; raises OutsideError."""
+        if trimmed_before is None or (after and after.ledger >= trimmed_before):
+            return self._open(partition, after, first)
+        # What compaction kept may be of any time, and is little.
+        compacted = self._open(partition, after, None, is_compacted=True)
+        rest = partial(self._open, partition, None, first)
+        return _CompactedReader(compacted, trimmed_before, rest)
+
+    def _open(
+        self,
+        partition: str,
+        after: Position | None,
+        first: Position | None,
+        *,
+        is_compacted: bool = False,
+    ) -> _Reader:
         # To the broker an index says that it begins with that entry, and not behind it.
         start = after or (first and first._replace(batch=0))
         entries = EntryReader(after, self._decryption)
-        session = ReaderSession(self._cluster, partition, start, entries)
+        session = ReaderSession(self._cluster, partition, start, entries, is_compacted=is_compacted)
         _run(self._runner, session.open())
         return _Reader(self._runner, session)
 
@@ -66,6 +87,37 @@ class _Reader:
 
     def close(self) -> None:
         self._runner.run(self._session.close())
+
+
+@final
+class _CompactedReader:
+    """First what compaction alone kept, of ledgers that are gone; then all that is there."""
+
+    def __init__(
+        self, compacted: _Reader, trimmed_before: int, open_rest: Callable[[], _Reader]
+    ) -> None:
+        self._now = compacted
+        self._before = trimmed_before
+        self._open_rest: Callable[[], _Reader] | None = open_rest
+
+    def read(self, most: int) -> Sequence[Entry]:
+        found = self._now.read(most)
+        if self._open_rest is None:
+            return found
+        kept = [each for each in found if each.ledger < self._before]
+        if len(kept) < len(found) or not (found or self._now.has_more()):
+            self._now.close()
+            self._now, self._open_rest = self._open_rest(), None
+        return kept
+
+    def has_more(self) -> bool:
+        return self._open_rest is not None or self._now.has_more()
+
+    def unfinished(self) -> Position | None:
+        return self._now.unfinished()
+
+    def close(self) -> None:
+        self._now.close()
 
 
 def _decryption(key: Path) -> Decryption:

@@ -56,6 +56,8 @@ class PartitionState(_Document):
     then: reading goes on there, and passes over what is not behind `last`. `checksums` are SHA-256
     of the parts, in hexadecimal digits; captures of former releases have none. `without_schema` are
     messages by version, of versions that the registry did not have any more: they are in the files.
+    `trimmed_before` is the oldest ledger of a compacted topic, whose messages are all there;
+    `compacted` are the messages of ledgers before: compaction kept the latest of each key.
     """
 
     partition: Annotated[int, Field(ge=-1)]
@@ -64,6 +66,8 @@ class PartitionState(_Document):
     unfinished: _Place | None = Field(default=None, strict=False)
     messages: int = 0
     left_out: dict[str, int] = Field(default_factory=dict)
+    trimmed_before: int | None = None
+    compacted: int = 0
     without_schema: dict[int, int] = Field(default_factory=dict)
     parts: int = 0
     checksums: tuple[str, ...] = Field(default=(), strict=False)

@@ -36,11 +36,18 @@ class MessageReaders(Protocol):
     """Opens readers of one cluster."""
 
     def open(
-        self, partition: str, *, after: Position | None, first: Position | None
+        self,
+        partition: str,
+        *,
+        after: Position | None,
+        first: Position | None,
+        trimmed_before: int | None = None,
     ) -> PartitionReader:
         """A reader of the partition of that name; raises OutsideError.
 
-        It begins behind `after`, else with the entry of `first`, else with the oldest one.
+        It begins behind `after`, else with the entry of `first`, else with the oldest one. Where
+        ledgers below `trimmed_before` are gone it begins with what compaction kept of them, of any
+        time.
         """
         ...
 

@@ -144,10 +144,12 @@ class _PartitionCapture:
             reader.close()
 
     def _open(self) -> PartitionReader:
+        after, first = self._state.position, self._job.firsts.get(self._state.partition)
         if begin := self._state.begin:
-            return self._job.readers.open(self._name, after=None, first=begin)
-        first = self._job.firsts.get(self._state.partition)
-        return self._job.readers.open(self._name, after=self._state.position, first=first)
+            after, first = None, begin
+        return self._job.readers.open(
+            self._name, after=after, first=first, trimmed_before=self._state.trimmed_before
+        )
 
     def _write_part(self, blocks: Iterator[Block]) -> None:
         """Write until the part is full or nothing is left; a part without messages is none."""
@@ -230,6 +232,9 @@ class _PartitionCapture:
             "is_done": reached,
             "unfinished": unfinished and tuple(unfinished),
         }
+        if oldest := self._state.trimmed_before:
+            before = int((found.ids[:, 0] < oldest).sum())
+            update["compacted"] = self._state.compacted + before
         if len(looked_at):
             update["last"] = tuple(looked_at[-1].tolist())
         self._state = self._state.model_copy(update=update)

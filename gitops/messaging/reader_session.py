@@ -64,13 +64,23 @@ class ReaderSession:
     """
 
     def __init__(
-        self, cluster: Cluster, topic: str, start: Position | None, entries: EntryReader
+        self,
+        cluster: Cluster,
+        topic: str,
+        start: Position | None,
+        entries: EntryReader,
+        *,
+        is_compacted: bool = False,
     ) -> None:
-        """It begins behind `start`, with the rest of its batch if it has an index there."""
+        """It begins behind `start`, with the rest of its batch if it has an index there.
+
+        Where it `is_compacted` it reads what compaction kept, and then what came since.
+        """
         self._cluster = cluster
         self._topic = topic
         self._start = start
         self._entries = entries
+        self._is_compacted = is_compacted
         self._id = -1
         self._connection: Connection | None = None
         self._assigned: str | None = None
@@ -233,6 +243,7 @@ class ReaderSession:
             "subType": api.CommandSubscribe.Exclusive,
             "consumer_id": self._id,
             "durable": False,
+            "read_compacted": self._is_compacted,
             "start_message_id": start,
         }
 

@@ -152,10 +152,15 @@ def _partitions(messages: TopicMessages, topic: TopicName) -> tuple[PartitionSta
     """Each with its newest message; raises NotThereError, UsageError."""
     if topic.domain != "persistent":
         raise UsageError(f"{topic} keeps no messages: only persistent topics can be captured")
-    return tuple(
-        PartitionState(partition=number, end=messages.last_position(topic, number))
-        for number in messages.partitions(topic)
-    )
+    return tuple(_partition(messages, topic, number) for number in messages.partitions(topic))
+
+
+def _partition(messages: TopicMessages, topic: TopicName, number: int) -> PartitionState:
+    end = messages.last_position(topic, number)
+    oldest = messages.trimmed_before(topic, number)
+    if end is None and oldest is not None:
+        end = Position(oldest, -1, -1)  # nothing is there but what compaction kept
+    return PartitionState(partition=number, end=end, trimmed_before=oldest)
 
 
 def _begin(

@@ -68,9 +68,16 @@ class _Interrupted:
         self._happens = happens
 
     def open(
-        self, partition: str, *, after: Position | None, first: Position | None
+        self,
+        partition: str,
+        *,
+        after: Position | None,
+        first: Position | None,
+        trimmed_before: int | None = None,
     ) -> PartitionReader:
-        found = self._readers.open(partition, after=after, first=first)
+        found = self._readers.open(
+            partition, after=after, first=first, trimmed_before=trimmed_before
+        )
         return _InterruptedReader(found, self._happens)
 
     def close(self) -> None:

@@ -120,6 +120,7 @@ class FakeReaders:
         *,
         after: Position | None,
         first: Position | None,
+        trimmed_before: int | None = None,  # noqa: ARG002 - the Protocol's signature
     ) -> PartitionReader:
         self.opened.append(after)
         found = [

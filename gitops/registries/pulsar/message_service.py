@@ -43,6 +43,19 @@ class MessageIdResponse(_Body):
     batch_index: int = Field(default=-1, alias="batchIndex")
 
 
+class LedgerBody(_Body):
+    """One of a topic's ledgers; -1 for none."""
+
+    ledger_id: int = Field(default=-1, alias="ledgerId")
+
+
+class InternalStatsResponse(_Body):
+    """GET …/internalStats: the ledgers, oldest first, and the one that compaction wrote."""
+
+    ledgers: list[LedgerBody] = Field(default_factory=list)
+    compacted: LedgerBody = Field(default_factory=LedgerBody, alias="compactedLedger")
+
+
 class LookupResponse(_Body):
     """GET /lookup/v2/topic/…: the broker that has the topic; empty where it has no such port."""
 
@@ -119,6 +132,19 @@ class TopicMessages:
         if found.ledger_id < 0:
             return None
         return Position(found.ledger_id, max(0, found.entry_id), -1)
+
+    def trimmed_before(self, topic: TopicName, partition: int) -> int | None:
+        """The oldest ledger that is there, of a partition that was compacted; None for any other.
+
+        What a broker deleted from before it may be in the compacted ledger.
+        """
+        answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
+        if answer.status == HTTPStatus.NOT_FOUND:
+            return None
+        found = self._read(answer, InternalStatsResponse, "a topic's internal stats")
+        if not found.ledgers or found.compacted.ledger_id < 0:
+            return None
+        return found.ledgers[0].ledger_id
 
     def _looked_up(self, topic: TopicName) -> str:
         answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")

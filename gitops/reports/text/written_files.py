@@ -62,11 +62,20 @@ def capture_text(result: CaptureResult) -> Output:
         for each in manifest.partitions:
             left_out.update(each.left_out)
         lines += [f"  left out: {count(n, 'message')} {why}" for why, n in left_out.items()]
+        if compacted := sum(each.compacted for each in manifest.partitions):
+            lines.append(f"  {_compacted(compacted)}")
         if missing := manifest.without_schema:
             lines.append(f"  {_without_schema(missing)}")
         if manifest.masking:
             lines.append(f"  masked: {', '.join(manifest.masking.fields)}")
     return _note(*lines)
+
+
+def _compacted(number: int) -> str:
+    return (
+        f"compacted: {count(number, 'message')} of before the oldest that is kept, the latest of "
+        "each key; the others were deleted"
+    )
 
 
 def _without_schema(missing: Mapping[int, int]) -> str:

@@ -63,6 +63,24 @@ def test_the_newest_message_is_a_position(
     assert messages(httpserver).last_position(TOPIC, partition) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"ledgers": [{"ledgerId": 7}, {"ledgerId": 9}], "compactedLedger": {"ledgerId": 5}}, 7),
+        ({"ledgers": [{"ledgerId": 7}], "compactedLedger": {"ledgerId": -1}}, None),
+        ({"ledgers": [], "compactedLedger": {"ledgerId": 5}}, None),
+        ({"ledgers": [{"ledgerId": 7}]}, None),
+    ],
+)
+def test_a_compacted_partition_has_an_oldest_ledger(
+    httpserver: HTTPServer, body: object, expected: int | None
+) -> None:
+    answers(httpserver, f"{PATH}-partition-1/internalStats", body)
+    answers(httpserver, f"{PATH}-partition-2/internalStats", {"reason": "no"}, 404)
+    assert messages(httpserver).trimmed_before(TOPIC, 1) == expected
+    assert messages(httpserver).trimmed_before(TOPIC, 2) is None
+
+
 def test_a_partition_that_nobody_used_yet_is_empty_and_a_topic_is_missing(
     httpserver: HTTPServer,
 ) -> None:
