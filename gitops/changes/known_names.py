@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -14,7 +15,7 @@ from gitops.git.references import head_of
 from gitops.git.tree import CommitTree, files_with_words, tree_of
 from gitops.model.errors import GitopsError, OutsideError, UnreadableFileError, UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.state import RegistryState, Repository, Scope, TopicState
+from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.ports import FileTree, Progress, Registry
 from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import folder_namespace
@@ -180,11 +181,15 @@ def find_unmanaged(
     raises OutsideError.
     """
     names = sorted({*managed.namespaces, *known.namespaces})
+    taken = _by_namespace(topic.keeper for topic in managed.topics)
+    named = _by_namespace(known.topics)
     found: dict[NamespaceName, _Namespace] = {}
     for done, name in enumerate(names):
         progress("looking for unmanaged topics", done, len(names))
         try:
-            found[name] = _look_into(name, registry, managed, known)
+            state = managed.namespaces.get(name)
+            without_manifest = _Wanted(named=named[name], taken=taken[name])
+            found[name] = _look_into(name, registry, state, without_manifest)
         except OutsideError:
             if required:
                 raise
@@ -199,26 +204,38 @@ def find_unmanaged(
     )
 
 
+def _by_namespace(topics: Iterable[TopicName]) -> defaultdict[NamespaceName, set[TopicName]]:
+    found: defaultdict[NamespaceName, set[TopicName]] = defaultdict(set)
+    for topic in topics:
+        found[topic.namespace].add(topic)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """Topics of a namespace that are `named` somewhere, and those whose history is `taken`."""
+
+    named: Collection[TopicName]
+    taken: Collection[TopicName]
+
+    def of(self, listed: Iterable[TopicName]) -> frozenset[TopicName]:
+        """Those of which no manifest has the schema history, one for each history."""
+        # Persistent ones come last, and so stand for both domains.
+        both = sorted([*listed, *self.named], key=lambda one: one.domain)
+        by_history = {topic.keeper: topic for topic in both}
+        return frozenset(one for keeper, one in by_history.items() if keeper not in self.taken)
+
+
 def _look_into(
-    name: NamespaceName, registry: Registry, managed: RegistryState, known: KnownNames
+    name: NamespaceName, registry: Registry, state: NamespaceState | None, wanting: _Wanted
 ) -> _Namespace:
-    state = managed.namespaces.get(name)
     listed = frozenset(registry.list_topics(name) if state and state.exists else ())
-    named = (topic for topic in known.topics if topic.namespace == name)
-    wanted = _without_manifest([*listed, *named], managed)
+    wanted = wanting.of(listed)
     if not wanted and state:
         return _Namespace(exists=state.exists, topics=(), listed=listed)
     seen = registry.observe(Scope(namespaces=frozenset({name}), topics=wanted))
     topics = tuple(seen.topics[topic] for topic in sorted(seen.topics))
     return _Namespace(exists=seen.namespaces[name].exists, topics=topics, listed=listed)
-
-
-def _without_manifest(topics: Iterable[TopicName], managed: RegistryState) -> frozenset[TopicName]:
-    """Those of which no manifest has the schema history, one for each history."""
-    taken = {topic.keeper for topic in managed.topics}
-    # Persistent ones come last, and so stand for both domains.
-    by_history = {topic.keeper: topic for topic in sorted(topics, key=lambda one: one.domain)}
-    return frozenset(topic for keeper, topic in by_history.items() if keeper not in taken)
 
 
 # A name that is meant, where a registry has none like it.

@@ -138,7 +138,8 @@ class TopicName:
     @property
     def keeper(self) -> TopicName:
         """The persistent topic, by whose name a schema history is known."""
-        return TopicName(self.namespace, self.local_name)
+        is_its_own = self.domain == "persistent"
+        return self if is_its_own else TopicName(self.namespace, self.local_name)
 
     def __str__(self) -> str:
         short = f"{self.namespace}/{self.local_name}"
