@@ -58,8 +58,12 @@ def map_in_threads(
     `on_progress` gets the number of items that are done, in this thread, now and then and at the
     end. The first failure ends the work and is raised; of several that are known by then, the one
     of the first item. The threads are daemons, so that neither a failure nor Ctrl-C waits for
-    answers that nobody will read.
+    answers that nobody will read. One item is read in this thread, whose reads Ctrl-C cuts.
     """
+    if len(items) == 1:
+        answers = [function(items[0])]
+        on_progress(1)
+        return answers
     work = _Work(function, items, min(threads, len(items)))
     reported = 0
     try:
