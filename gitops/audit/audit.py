@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,8 @@ _AS_IN_TABLE: Final[Mapping[str, Severity]] = {}
 class AuditSettings:
     """What a registry is judged by; `target` and `strategy` are None where nobody asks.
 
-    `is_under_way` is set where the cluster has brokers of the target line already.
+    `others` are the lines of the cluster's brokers that answer otherwise than `line`, the oldest
+    first.
     """
 
     registry: str
@@ -43,7 +44,13 @@ class AuditSettings:
     line: BrokerLine
     target: BrokerLine | None = None
     strategy: Strategy | None = None
-    is_under_way: bool = False
+    others: tuple[BrokerLine, ...] = ()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the cluster has brokers of the target line already."""
+        target = self.target
+        return target is not None and any(one.rules == target.rules for one in self.others)
 
 
 class Audit:
@@ -54,6 +61,7 @@ class Audit:
         self._groups = CauseGroups()
         self._differences: list[TopicDifferences] = []
         self._known: dict[tuple[Difference, ...], tuple[Difference, ...]] = {}
+        self._deadlines: dict[str, str] = {}
         self._limits: list[str] = []
         self._namespaces = self._topics = self._versions = 0
 
@@ -108,11 +116,10 @@ class Audit:
             limits=tuple(self._limits),
         )
 
-    def _steps(self, findings: Iterable[Finding]) -> Iterator[str]:
+    def _steps(self, findings: Sequence[Finding]) -> Iterator[str]:
         own = self._settings
         if own.target:
-            deadline = upgrade_deadline(own.target, is_under_way=own.is_under_way)
-            yield from upgrade_steps(own.line, own.target, deadline, findings)
+            yield from upgrade_steps(own.line, own.target, self._deadlines, findings)
 
     def _causes(self, its: NamespaceAudit, state: TopicState) -> Iterator[Cause]:
         topic = self._audited(its, state)
@@ -148,5 +155,6 @@ class Audit:
             # Most topics lose the same for the same reasons: those are kept once.
             found = self._known.setdefault(found, found)
             self._differences.append(TopicDifferences(topic=topic.name, differences=found))
-            deadline = upgrade_deadline(target, is_under_way=self._settings.is_under_way)
+            deadline = upgrade_deadline(topic, target, self._settings.others, found)
+            self._deadlines[str(topic.name)] = deadline
             yield from upgrade_causes(topic, target, deadline, found)

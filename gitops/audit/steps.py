@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from gitops.audit.upgrade import DOWNGRADE, INVALID, NOT_AVRO, OTHERWISE
@@ -13,33 +13,52 @@ from gitops.model.findings import Finding
 
 
 def upgrade_steps(
-    present: BrokerLine, target: BrokerLine, deadline: str, findings: Iterable[Finding]
+    present: BrokerLine,
+    target: BrokerLine,
+    deadlines: Mapping[str, str],
+    findings: Sequence[Finding],
 ) -> Iterator[str]:
-    """Whole clauses, in the order in which to do them; none where nothing is to be done."""
-    subjects: dict[str, set[str]] = {}
-    for one in findings:
-        subjects.setdefault(one.rule, set()).update(member.subject for member in one.members)
-    if stored := _named(subjects, INVALID, NOT_AVRO):
-        loses_external = present.rules.has_external and not target.rules.has_external
-        external = "; of the type EXTERNAL with --force" if loses_external else ""
-        yield (
-            f"on {present.name}, {deadline}, for {stored}: "
-            "let consumers read the backlog, delete the topic's schema (a version on top does not "
-            f"help{external}), register what the finding names, and deploy it with producers and "
-            "consumers"
-        )
-    if NOT_AVRO in subjects and with_legacy_json(target) is not target:
+    """Whole clauses, in the order in which to do them; none where nothing is to be done.
+
+    `deadlines` are by topic: "at once" comes before "before the first broker".
+    """
+    rules = {one.rule for one in findings}
+    parts = {each: _subjects(findings, deadlines, each) for each in sorted({*deadlines.values()})}
+    loses_external = present.rules.has_external and not target.rules.has_external
+    external = "; of the type EXTERNAL with --force" if loses_external else ""
+    for deadline, subjects in parts.items():
+        if stored := _named(subjects, INVALID, NOT_AVRO):
+            yield (
+                f"on {present.name}, {deadline}, for {stored}: "
+                "let consumers read the backlog, delete the topic's schema (a version on top does "
+                f"not help{external}), register what the finding names, and deploy it with "
+                "producers and consumers"
+            )
+    if NOT_AVRO in rules and with_legacy_json(target) is not target:
         yield (
             "where JSON stays in Jackson's form: schemaJsonAllowLegacyJacksonFormat=true in the "
             f"broker.conf of every broker of {target.name}"
         )
-    if refused := _named(subjects, OTHERWISE):
-        yield (
-            f"{deadline}, for {refused}: register a definition that {present.name} and "
-            f"{target.name} both accept"
-        )
-    if DOWNGRADE in subjects:
+    for deadline, subjects in parts.items():
+        if refused := _named(subjects, OTHERWISE):
+            yield (
+                f"{deadline}, for {refused}: register a definition that {present.name} and "
+                f"{target.name} both accept"
+            )
+    if DOWNGRADE in rules:
         yield f"until no broker of {present.name} is left: register nothing that {DOWNGRADE} lists"
+
+
+def _subjects(
+    findings: Iterable[Finding], deadlines: Mapping[str, str], deadline: str
+) -> dict[str, set[str]]:
+    """The topics of each rule with this deadline."""
+    found: dict[str, set[str]] = {}
+    for one in findings:
+        topics = {each.subject for each in one.members if deadlines.get(each.subject) == deadline}
+        if topics:
+            found.setdefault(one.rule, set()).update(topics)
+    return found
 
 
 def releases_hint(report: AuditReport) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, RELEASE, STRATEGY, Cause
-from gitops.audit.operations import refused
+from gitops.audit.operations import differences, refused
 from gitops.audit.topic import AuditedTopic, unreadable_reason, versions_text
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import with_legacy_json
@@ -48,10 +48,20 @@ class _Fault:
     remedy: str
 
 
-def upgrade_deadline(target: BrokerLine, *, is_under_way: bool) -> str:
-    """By when to mend what brokers of the target line refuse."""
-    if is_under_way:
-        return f"at once, since the cluster has brokers of {target.name}"
+def upgrade_deadline(
+    topic: AuditedTopic,
+    target: BrokerLine,
+    others: Sequence[BrokerLine],
+    found: Sequence[Difference],
+) -> str:
+    """By when to mend what brokers of the target line refuse.
+
+    `others` are further lines in the cluster: one that refuses some of it does so today.
+    """
+    lost = {one.asked for one in found if one.is_loss}
+    for line in others:
+        if any(one.is_loss and one.asked in lost for one in differences(topic, line)):
+            return f"at once, since the cluster has brokers of {line.name}"
     return f"before the first broker of {target.name}"
 
 

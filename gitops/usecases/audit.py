@@ -121,20 +121,26 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     if request.broker is not None:
         broker = named_broker(broker, request.broker)
     line = line_of(broker, "--broker")
-    target = _target(broker, line, request)
+    others = () if request.broker is not None else _other_lines(broker, line)
     return AuditSettings(
         registry=registry.name,
         address=registry.address,
         broker=broker,
         line=line,
-        target=target,
+        target=_target(broker, others, request),
         strategy=request.as_if_strategy,
-        is_under_way=target is not None and _is_present(broker, target, request),
+        others=others,
     )
 
 
+def _other_lines(broker: BrokerSettings, present: BrokerLine) -> tuple[BrokerLine, ...]:
+    """The lines of the cluster's other brokers that answer otherwise, each once."""
+    lines = {line.name: line for _, line in other_answers(broker, line_of)}
+    return tuple(line for line in lines.values() if line.rules != present.rules)
+
+
 def _target(
-    broker: BrokerSettings, present: BrokerLine, request: AuditRequest
+    broker: BrokerSettings, others: Sequence[BrokerLine], request: AuditRequest
 ) -> BrokerLine | None:
     """What is asked for, else the newest line in the cluster where nobody names the present one.
 
@@ -142,15 +148,7 @@ def _target(
     """
     if request.as_if_broker is not None:
         return line_of(replace(broker, release=request.as_if_broker))
-    others = () if request.broker is not None else other_answers(broker, line_of)
-    lines = [line for _, line in others if line.rules != present.rules]
-    return lines[-1] if lines else None
-
-
-def _is_present(broker: BrokerSettings, target: BrokerLine, request: AuditRequest) -> bool:
-    """Whether the cluster has brokers of the target line already."""
-    others = () if request.broker is not None else other_answers(broker, line_of)
-    return any(line.rules == target.rules for _, line in others)
+    return others[-1] if others else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -34,8 +35,8 @@ EMPTY: Final = {
 """What a cluster with one empty topic answers, by path."""
 
 
-def a_cluster(server: HTTPServer, *releases: str) -> None:
-    """A cluster with one empty topic; each of its brokers is of one of these releases."""
+def a_cluster(server: HTTPServer, *releases: str, answers: Mapping[str, str] = EMPTY) -> None:
+    """A cluster with one topic; each of its brokers is of one of these releases."""
     told = itertools.cycle(releases)
     host = urlsplit(server.url_for("")).netloc
     names = [host, host.replace("localhost", "127.0.0.1")][: len(releases)]
@@ -45,7 +46,7 @@ def a_cluster(server: HTTPServer, *releases: str) -> None:
             return Response(next(told))
         if request.path.endswith("/brokers"):
             return Response(json.dumps(names))
-        found = [body for path, body in EMPTY.items() if re.search(path, request.path)]
+        found = [body for path, body in answers.items() if re.search(path, request.path)]
         return Response(found[0]) if found else Response('{"reason": "no"}', status=404)
 
     server.expect_request(re.compile("/admin/v2/.*")).respond_with_handler(answer)
@@ -137,6 +138,30 @@ def test_a_plan_says_which_brokers_of_a_rolling_upgrade_answer_otherwise(
     assert "of 4.2.4, and such a broker refuses a producer with" in " ".join(offered.out.split())
     ordered = run("rollout", "--repo", repository)
     assert "of 4.2.4, and by those the steps are others" in " ".join(ordered.out.split())
+
+
+def test_an_audit_says_what_a_line_in_the_cluster_refuses_at_once(httpserver: HTTPServer) -> None:
+    """Asked about 5.0, where brokers of 4.2 do not register the topic's schema today."""
+    record = {"type": "record", "name": "A", "namespace": "com.my-co", "fields": []}
+    schema = {
+        "version": 0,
+        "type": "AVRO",
+        "timestamp": 0,
+        "data": json.dumps(record),
+        "properties": {},
+    }
+    history = json.dumps({"getSchemaResponses": [schema]})
+    answers = {**EMPTY, r"/schemas/.*/schemas$": history}
+    a_cluster(httpserver, "4.0.7", "4.2.4", answers=answers)
+
+    found = run("audit", "--url", httpserver.url_for("").rstrip("/"), "--as-if-broker", "5.0")
+
+    said = " ".join(found.out.split())
+    assert found.code == 1, found.err
+    assert "AUDIT-U001 error 'my-co' is not a name" in said
+    assert said.count("on 4.0, at once, since the cluster has brokers of 4.2") == 2
+    assert "before the first broker of 5.0" not in said
+    assert "→ --as-if-broker 4.2 lists what those of that line answer otherwise" in said
 
 
 def test_an_audit_goes_on_past_a_topic_that_the_broker_fails_on(httpserver: HTTPServer) -> None:

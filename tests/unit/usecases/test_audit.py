@@ -27,6 +27,7 @@ from gitops.planning.rolling_upgrade import release_doubts
 from gitops.ports import Progress, no_progress
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.fake_registry import FakeRegistry
+from tests.support.protos import of_edition
 from tests.support.states import (
     CREATED,
     ORDERS,
@@ -178,6 +179,26 @@ def test_a_line_that_is_asked_for_and_there_already_is_under_way() -> None:
     report = audit(registry, AuditRequest(as_if_broker="4.2"))
 
     assert (report.target, report.is_under_way) == ("4.2", True)
+
+
+def test_what_a_line_in_the_cluster_refuses_is_mended_first() -> None:
+    """Of an edition later than 2024 5.0 alone stops; 4.2 is there, and takes no `my-co`."""
+    later = topic_state(_LISTED, of_edition(1002))
+    registry = FakeRegistry(
+        state(later, topic_state(CREATED, _BAD)),
+        broker=with_known(assumed_settings(), _ROLLING),
+        listed=[CREATED, _LISTED],
+    )
+
+    report = audit(registry, AuditRequest(as_if_broker="5.0"))
+
+    first, second, _ = report.steps
+    at_once = "on 4.0, at once, since the cluster has brokers of 4.2"
+    assert first.startswith(f"{at_once}, for {CREATED} (AUDIT-U001)")
+    assert second.startswith(f"on 4.0, before the first broker of 5.0, for {_LISTED} (AUDIT-U001)")
+    hints = {one.subjects: one.hint for one in report.findings if one.rule == "AUDIT-U001"}
+    assert hints[str(CREATED),].startswith(at_once)
+    assert hints[str(_LISTED),].startswith("on 4.0, before the first broker of 5.0: delete")
 
 
 @pytest.mark.parametrize(
