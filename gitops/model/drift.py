@@ -16,10 +16,12 @@ class Recording:
     """The snapshot that a registry is compared with; what git does not know of it is empty.
 
     `commit` is the last one that changed it, 40 hex digits, `day` is the day of that commit.
+    `taken` is when a snapshot last found a change, in UTC as RFC 3339, of clusters alone.
     """
 
     commit: str = ""
     day: str = ""
+    taken: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from gitops.model.drift import (
     DriftReport,
     NamespaceDeletion,
     PolicyDrift,
+    Recording,
     SchemaDeletion,
     UnmanagedNamespace,
     UnmanagedTopic,
@@ -56,7 +57,7 @@ def drift_entries(report: DriftReport) -> list[DriftEntry]:
     """All drift in words; the policies of one subject are one entry."""
     entries: list[DriftEntry] = []
     for drift in report.drifts:
-        entry, last = _drift_entry(drift), entries[-1] if entries else None
+        entry, last = _drift_entry(drift, report.recording), entries[-1] if entries else None
         if isinstance(drift, PolicyDrift) and last and _names(last) == _names(entry):
             entries[-1] = replace(last, lines=(*last.lines, *entry.lines))
         else:
@@ -68,13 +69,13 @@ def _names(entry: DriftEntry) -> tuple[str, str]:
     return entry.subject, entry.title
 
 
-def _drift_entry(drift: Drift) -> DriftEntry:
+def _drift_entry(drift: Drift, recording: Recording | None) -> DriftEntry:
     match drift:
         case VersionDrift():
             title = f"{count(len(drift.versions), 'version')} outside git"
             return _entry("!", drift, title, _version_lines(drift))
         case PolicyDrift():
-            return _entry("~", drift, "policy changed", _policy_lines(drift))
+            return _entry("~", drift, "policy changed", _policy_lines(drift, recording))
         case SchemaDeletion():
             title = "schema deleted" if drift.topic_exists else "topic deleted"
             return _entry("-", drift, title, [DriftLine(text=_deletion_text(drift))])
@@ -122,20 +123,23 @@ def _answer_text(answer: DefinitionAnswer, latest: int) -> str:
     return f"git's definition is v{answer.version}: accepted, and v{latest} stays the latest"
 
 
-def _policy_lines(drift: PolicyDrift) -> list[DriftLine]:
+def _policy_lines(drift: PolicyDrift, recording: Recording | None) -> list[DriftLine]:
     live = f"{policy_text(drift.live)} in the registry"
     if drift.files is None:
         text = f"{drift.key}: {live}, not managed in git"
     else:
         change = PolicyChange(key=drift.key, before=drift.files, after=drift.live)
         text = f"{drift.key}: {policy_text(drift.files)} in git, {live} ({direction(change)})"
-    return [DriftLine(text=f"{text}; {_recorded_text(drift)}")]
+    return [DriftLine(text=f"{text}; {_recorded_text(drift, recording)}")]
 
 
-def _recorded_text(drift: PolicyDrift) -> str:
+def _recorded_text(drift: PolicyDrift, recording: Recording | None) -> str:
+    """Pulsar has no time of a policy (4.0.7), so the snapshot's is all that is known."""
     if not drift.was_recorded:
         return "in no snapshot, so since when is unknown"
-    return f"{policy_text(drift.recorded)} in the snapshot"
+    taken = recording.taken if recording else ""
+    after = taken.replace("T", " ").replace("Z", " UTC") or "that"
+    return f"{policy_text(drift.recorded)} in the snapshot, so changed after {after}"
 
 
 def _deletion_text(drift: SchemaDeletion) -> str:

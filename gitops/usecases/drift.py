@@ -23,6 +23,7 @@ from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.registries.snapshot import SnapshotRegistry
+from gitops.repository.broker_snapshots import recorded_time
 from gitops.repository.writing.adoption import Adoption, AdoptionInput, adopt
 
 
@@ -56,7 +57,7 @@ def drift(
             plan=plan,
             provenance=provenance or Provenance(),
             recorded=None if recorded.is_empty else recorded.observe(_scope(plan_input)),
-            recording=None if recorded.is_empty else _recording(root, recorded.address),
+            recording=None if recorded.is_empty else _recording(root, tree, recorded),
             unmanaged=unmanaged.topics,
             unmanaged_namespaces=unmanaged.namespaces,
             without_schema=unmanaged.without_schema,
@@ -118,12 +119,13 @@ def _scope(plan_input: PlanInput) -> Scope:
     return Scope(namespaces=frozenset(desired.namespaces), topics=frozenset(desired.topics))
 
 
-def _recording(root: Path, folder: str) -> Recording:
-    """The commit and the day of the snapshot in a folder; empty where git does not know them."""
+def _recording(root: Path, tree: FileTree, snapshot: SnapshotRegistry) -> Recording:
+    """The snapshot's time, and its commit and day where git knows them."""
+    taken, folder = recorded_time(tree, snapshot.name), snapshot.address
     try:
         with open_checkout(root) as checkout:
             head = head_of(checkout)
             commit, day = last_commit(checkout, head, folder) if head else ("", "")
     except GitopsError:
-        return Recording()
-    return Recording(commit=commit, day=day)
+        return Recording(taken=taken)
+    return Recording(commit=commit, day=day, taken=taken)

@@ -66,7 +66,11 @@ def _report(report: DriftReport) -> Document:
         "registry": {"name": report.registry, "address": report.address},
         "snapshot": None
         if recording is None
-        else {"commit": recording.commit or None, "day": recording.day or None},
+        else {
+            "commit": recording.commit or None,
+            "day": recording.day or None,
+            "taken": recording.taken or None,
+        },
         "counts": {"namespaces": report.namespaces, "topics": report.topics},
         "drifts": [_drift(one) for one in report.drifts],
         "pending": report.pending,

@@ -55,6 +55,12 @@ def test_what_it_was_compared_with() -> None:
     assert scope_text(replace(CLEAN, recording=Recording())).endswith("snapshot of an unknown day")
 
 
+def test_a_policy_was_changed_after_the_time_of_the_snapshot() -> None:
+    taken = replace(EVERYTHING, recording=Recording(taken="2026-11-20T06:00:00Z"))
+    said = [line.text for one in drift_entries(taken) for line in one.lines]
+    assert said[0].endswith("FULL in the snapshot, so changed after 2026-11-20 06:00:00 UTC")
+
+
 def test_each_kind_in_words() -> None:
     said = {
         (one.subject.rpartition("/")[2], one.title): [line.text for line in one.lines]
@@ -64,7 +70,7 @@ def test_each_kind_in_words() -> None:
         ("orders", "policy changed"): [
             (
                 "schemaCompatibilityStrategy: FULL in git, BACKWARD in the registry (loosened); "
-                "FULL in the snapshot"
+                "FULL in the snapshot, so changed after that"
             ),
             (
                 "schemaValidationEnforced: true in git, false in the registry (loosened); in no "
@@ -99,7 +105,7 @@ def test_each_kind_in_words() -> None:
         ("loose", "policy changed"): [
             (
                 "schemaCompatibilityStrategy: ALWAYS_COMPATIBLE in the registry, not managed in "
-                "git; – in the snapshot"
+                "git; – in the snapshot, so changed after that"
             ),
         ],
         ("by-hand", "unmanaged topic"): [

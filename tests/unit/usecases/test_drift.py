@@ -88,6 +88,17 @@ def test_the_snapshot_has_its_commit_and_its_day(repo: GitRepository) -> None:
     assert (found.drifts, found.pending) == ((), 0)
 
 
+def test_the_snapshot_of_a_cluster_has_its_time(repo: GitRepository) -> None:
+    held = state(topic_state(CREATED, STRING))
+    broker = {"apiVersion": "pulsar-gitops/v1", "kind": "BrokerSnapshot", "release": "4.0.7"}
+    broker["recorded"] = "2026-01-01T12:00:00Z"
+    repo.write({**_snapshot("STRING"), "snapshots/fake/broker.json": json.dumps(broker)})
+
+    found = _drift(repo, FakeRegistry(held)).report
+
+    assert found.recording == Recording(taken="2026-01-01T12:00:00Z")
+
+
 def test_what_was_recorded_and_is_gone(repo: GitRepository) -> None:
     repo.commit(_snapshot("STRING"))
 
