@@ -156,8 +156,6 @@ class RegistryReader:
     def __init__(self, admin_client: AdminClient) -> None:
         self._admin_client = admin_client
 
-    # ---------------------------------------------------------------- lists
-
     def tenants(self) -> list[str]:
         """All tenants."""
         return response_bodies.read_names(self._get("tenants", permission=TENANTS_PERMISSION))
@@ -267,8 +265,6 @@ class RegistryReader:
             permission=POLICIES_PERMISSION,
             accepted=_NO_TOPIC_POLICIES,
         )
-
-    # ---------------------------------------------------------------- one request
 
     def _get(self, path: str, *, permission: str, accepted: Collection[HTTPStatus] = ()) -> Answer:
         """An answer of 200 or of an accepted status; raises OutsideError for all others."""
