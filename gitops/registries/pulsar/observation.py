@@ -21,11 +21,7 @@ from gitops.registries.pulsar.address import (
     user_namespaces,
     user_topics,
 )
-from gitops.registries.pulsar.error_responses import (
-    FailedReadError,
-    refusal,
-    unexpected_body,
-)
+from gitops.registries.pulsar.error_responses import FailedReadError, refusal, unexpected_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
