@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.usecases.audit import AuditRequest, audit
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:
@@ -251,3 +253,31 @@ def test_a_500_about_the_schema_is_a_refusal_without_stack_trace(
         registry.register_schema(topic, bad_default)
     assert refused.value.status == 500
     assert refused.value.what == 'Invalid default for field a: "x" not a "int"'
+
+
+# ---------------------------------------------------------------------------- what is kept of BYTES
+
+
+def test_an_audit_finds_what_the_broker_refuses_of_bytes(
+    registry: Registry, pulsar_admin_url: str, pulsar_namespace: NamespaceName
+) -> None:
+    """They are kept as NONE, which refuses them from then on, but under ALWAYS_COMPATIBLE."""
+    raw = SchemaInfo(type=SchemaType.BYTES)
+    topic = create(pulsar_admin_url, f"persistent/{pulsar_namespace}/raw")
+    loose = SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+    set_policy(registry, pulsar_namespace, "schemaCompatibilityStrategy", loose)
+    for _ in range(2):
+        registry.register_schema(topic, raw)
+    asked = AuditRequest(namespaces=(pulsar_namespace,), as_if_strategy=FULL)
+
+    found = audit(registry, asked)
+    registered = registry.observe(Scope(topics=frozenset({topic}))).topics[topic].history.entries
+    set_policy(registry, pulsar_namespace, "schemaCompatibilityStrategy", FULL)
+    with pytest.raises(RegistryRefusedError, match="Incompatible schema"):
+        registry.register_schema(topic, raw)
+
+    assert [entry.info.type for entry in registered] == [SchemaType.NONE, SchemaType.NONE]
+    (refused,) = (one for one in found.findings if one.rule == "AUDIT-S001")
+    assert refused.message.startswith("v1: FULL would have refused what was registered")
+    as_loose = audit(registry, replace(asked, as_if_strategy=loose))
+    assert not [one for one in as_loose.findings if one.rule == "AUDIT-S001"]

@@ -38,6 +38,9 @@ ALONE: Final = (
     ("4.0.7", STRATEGY, "ALWAYS_INCOMPATIBLE"),
     ("4.0.7", "isSchemaValidationEnforced", "true"),
     ("4.0.7", "isAllowAutoUpdateSchemaEnabled", "false"),
+    ("4.2.4", STRATEGY, "ALWAYS_COMPATIBLE"),
+    ("4.2.4", "isSchemaValidationEnforced", "true"),
+    ("4.2.4", "isAllowAutoUpdateSchemaEnabled", "false"),
     ("4.2.4", LEGACY, "true"),
 )
 
