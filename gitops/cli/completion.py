@@ -69,6 +69,11 @@ def strategies() -> list[str]:
     return [strategy.value for strategy in SchemaCompatibilityStrategy]
 
 
+def strategies_in_force() -> list[str]:
+    """Those by which a broker decides: where UNDEFINED is set, the next level does."""
+    return [name for name in strategies() if name != "UNDEFINED"]
+
+
 def broker_lines() -> list[str]:
     """Every broker line that there is a profile of."""
     from gitops.broker.lines.table import LINES

@@ -87,7 +87,7 @@ def audit(
             "--as-if-strategy",
             metavar="STRATEGY",
             help="Find the versions that this strategy would have refused.",
-            autocompletion=completion.strategies,
+            autocompletion=completion.strategies_in_force,
         ),
     ] = None,
     output_format: Annotated[str, options.format_of(AuditResult)] = options.FORMAT,

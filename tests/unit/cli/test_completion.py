@@ -82,9 +82,18 @@ def test_bash(repo: Path) -> None:
         "pulsar-gitops va",
         'pulsar-gitops plan --registry ""',
         "pulsar-gitops schemas get shop/o",
+        "pulsar-gitops audit --as-if-strategy U",
+        "pulsar-gitops audit --as-if-strategy FULL_",
         "pulsar-gitops validate na",
     )
-    assert list(offered.values()) == [["validate"], ["local"], TOPICS, [""]]  # then files
+    strategies = [[""], ["FULL_TRANSITIVE"]]  # UNDEFINED is none to judge by
+    assert list(offered.values()) == [
+        ["validate"],
+        ["local"],
+        TOPICS,
+        *strategies,
+        [""],  # then files
+    ]
     assert not (repo / "evil").exists()
 
 
