@@ -14,6 +14,7 @@ from gitops.messaging.entries import Entry, EntryReader
 from gitops.messaging.errors import (
     BrokerRefusedError,
     ConnectionFailedError,
+    DeadlineError,
     MessagingError,
     ProtocolError,
 )
@@ -115,17 +116,28 @@ class ReaderSession:
             sent = max(1, found[-1].metadata.num_messages_in_batch)
             count += sent
             self._used += sent
+        self._lost = None if found else self._lost
         self._ask_for_more()
         return found
 
     async def has_more(self) -> bool:
-        """Whether the broker has an entry that was not read; raises MessagingError."""
+        """Whether the broker has an entry that was not read, or cannot say so now.
+
+        A connection that is cut meanwhile is opened again by the next read. Raises MessagingError,
+        also where none has told anything for a minute.
+        """
         connection = self._connection
         if connection is None or self._waiting:
             return True
-        found: api.CommandGetLastMessageIdResponse = await connection.request(
-            api.BaseCommand.GET_LAST_MESSAGE_ID, consumer_id=self._id
-        )
+        try:
+            found: api.CommandGetLastMessageIdResponse = await connection.request(
+                api.BaseCommand.GET_LAST_MESSAGE_ID, consumer_id=self._id
+            )
+        except ConnectionFailedError as error:
+            if isinstance(error, DeadlineError | ProtocolError) or self._is_lost_for_long():
+                raise
+            return True
+        self._lost = None
         last = found.last_message_id
         if last.entryId == _EARLIEST:
             return False
@@ -200,17 +212,22 @@ class ReaderSession:
 
     async def _reattach(self) -> None:
         """Try once to open it again; raises what does not pass, and after _PATIENCE what it is."""
-        now = asyncio.get_running_loop().time()
-        self._lost = now if self._lost is None else self._lost
+        is_late = self._is_lost_for_long()
         try:
             await self._attach()
         except MessagingError as error:
             refused = isinstance(error, BrokerRefusedError) and error.error in _FATAL
-            if refused or now - self._lost > _PATIENCE:
+            if refused or is_late:
                 raise
             await asyncio.sleep(min(_WAIT, next(self._delays)))
         else:
-            self._lost, self._delays = None, delays()
+            self._delays = delays()
+
+    def _is_lost_for_long(self) -> bool:
+        """Whether nothing was read or told since a connection was lost, for _PATIENCE."""
+        now = asyncio.get_running_loop().time()
+        self._lost = now if self._lost is None else self._lost
+        return now - self._lost > _PATIENCE
 
     async def _attach(self) -> None:
         assigned, self._assigned = self._assigned, None

@@ -207,6 +207,32 @@ def test_an_empty_topic_has_no_more() -> None:
     run_with_broker(test)
 
 
+def test_a_cut_while_the_end_is_asked_for_is_no_end() -> None:
+    async def test(broker: FakeBroker) -> None:
+        FakeTopic(count=10).serve(broker)
+        answer = broker.replies[Kind.GET_LAST_MESSAGE_ID]
+        cuts = iter([_cut, _cut])
+        broker.replies[Kind.GET_LAST_MESSAGE_ID] = lambda *asked: next(cuts, answer)(*asked)
+        async with opened(broker) as session:
+            assert await read_all(session) == numbers(10)
+        assert next(cuts, None) is None
+
+    run_with_broker(test)
+
+
+def test_a_broker_that_always_cuts_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_session, "_PATIENCE", 0.2)
+
+    async def test(broker: FakeBroker) -> None:
+        FakeTopic(count=0).serve(broker)
+        broker.replies[Kind.GET_LAST_MESSAGE_ID] = _cut
+        async with opened(broker) as session:
+            with pytest.raises(ConnectionFailedError):
+                await read_all(session)
+
+    run_with_broker(test)
+
+
 def test_a_reader_that_is_refused_is_not_tried_again() -> None:
     async def test(broker: FakeBroker) -> None:
         FakeTopic(count=1).serve(broker)
