@@ -211,11 +211,16 @@ def test_a_cut_while_the_end_is_asked_for_is_no_end() -> None:
     async def test(broker: FakeBroker) -> None:
         FakeTopic(count=10).serve(broker)
         answer = broker.replies[Kind.GET_LAST_MESSAGE_ID]
-        cuts = iter([_cut, _cut])
-        broker.replies[Kind.GET_LAST_MESSAGE_ID] = lambda *asked: next(cuts, answer)(*asked)
+        replies = [_cut, _cut]
+
+        def cut_twice(broker: FakeBroker, connection: FakeConnection, frame: Frame) -> list[bytes]:
+            reply = replies.pop() if replies else answer
+            return reply(broker, connection, frame)
+
+        broker.replies[Kind.GET_LAST_MESSAGE_ID] = cut_twice
         async with opened(broker) as session:
             assert await read_all(session) == numbers(10)
-        assert next(cuts, None) is None
+        assert not replies
 
     run_with_broker(test)
 
