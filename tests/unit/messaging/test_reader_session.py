@@ -213,7 +213,9 @@ def test_a_cut_while_the_end_is_asked_for_is_no_end() -> None:
         answer = broker.replies[Kind.GET_LAST_MESSAGE_ID]
         replies = [_cut, _cut]
 
-        def cut_twice(broker: FakeBroker, connection: FakeConnection, frame: Frame) -> list[bytes]:
+        def cut_twice(
+            broker: FakeBroker, connection: FakeConnection, frame: Frame
+        ) -> Iterable[Reply]:
             reply = replies.pop() if replies else answer
             return reply(broker, connection, frame)
 
