@@ -252,7 +252,9 @@ def test_a_second_cluster_is_like_the_first(
 
     first, second = (_recorded(repo, registry) for registry in urls)
     assert len(first) == 8  # brokers, two namespaces, five topics
-    assert second == first
+    others = {name: (one, second.get(name)) for name, one in first.items()}
+    assert {name: pair for name, pair in others.items() if pair[0] != pair[1]} == {}
+    assert second.keys() == first.keys()
     assert _existing(empty_broker, tenant) == _existing(pulsar_admin_url, tenant)
     assert _existing(empty_broker, tenant)["tenant"]["adminRoles"] == ["ops"]
     # Replication is turned on by hand, once every cluster has the schemas.

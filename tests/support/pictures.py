@@ -24,9 +24,12 @@ _UNSTABLE: Final = (
     (re.compile(r"\b[0-9a-f]{7}(?=\.\.| with the files)"), "4f1c9e2"),
     (re.compile(r"(?<=compared with `)[0-9a-f]{7}"), "4f1c9e2"),
     (re.compile(r"(?<=expires: )\d{4}-\d\d-\d\d"), "2026-12-01"),
+    (re.compile(r"(?<=waived until )\d{4}-\d\d-\d\d"), "2026-12-01"),
+    (re.compile(r"(?<=files digest )[0-9a-f]{7}"), "16fa1f2"),
+    (re.compile(r"(?<=files `)[0-9a-f]{12}(?=` · compared)"), "16fa1f28c0d3"),
     (re.compile(r"\d+\.\d s\b"), "0.3 s"),
 )
-"""What is another at each run: the commit, the day, how long it took."""
+"""What is another at each run: the commit, the day, files with a day, how long it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

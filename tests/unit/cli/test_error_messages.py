@@ -145,7 +145,6 @@ def test_wrong_words(
 @pytest.mark.parametrize(
     "args",
     [
-        ("apply", "--auto-approve"),
         ("import",),
         ("snapshot",),
         ("serve", "--port", "0"),
@@ -157,11 +156,11 @@ def test_wrong_words(
         ("policies", "set", "shop/orders", "isAllowAutoUpdateSchema=true"),
     ],
 )
-def test_only_plan_takes_several_registries(
+def test_few_commands_take_several_registries(
     args: tuple[str, ...], applied: Path, command: CommandLine
 ) -> None:
     done = command(*args, "--repo", applied, "--registry", "local", "--registry", "other")
-    assert_told(done, 2, "works on one registry", "only `plan` and `check` accept several")
+    assert_told(done, 2, "works on one registry", "`plan`, `apply`, `check` and `drift` accept several")
     kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
     assert "v0  STRING" in kept.out
 
