@@ -160,7 +160,8 @@ def test_few_commands_take_several_registries(
     args: tuple[str, ...], applied: Path, command: CommandLine
 ) -> None:
     done = command(*args, "--repo", applied, "--registry", "local", "--registry", "other")
-    assert_told(done, 2, "works on one registry", "`plan`, `apply`, `check` and `drift` accept several")
+    several = "`plan`, `apply`, `check` and `drift` accept several"
+    assert_told(done, 2, "works on one registry", several)
     kept = command("schemas", "versions", "shop/orders/order-status", "--repo", applied)
     assert "v0  STRING" in kept.out
 
