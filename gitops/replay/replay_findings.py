@@ -221,10 +221,12 @@ def _remedy(result: _SampleResult) -> str:
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
     paths = _enumerate([_changed_text(*one) for one in result.changed])
     if reader.direction is Direction.BACKWARD:
-        what = f"the proposed schema reads other values than were written at {paths}"
+        what = (
+            f"the proposed schema reads other values than were written at {paths}, without an error"
+        )
     else:
-        once = "once the proposed schema writes them"
-        what = f"{reader.name} would read other values at {paths} {once}"
+        than = "than the proposed schema writes"
+        what = f"{reader.name} would read other values {than} at {paths}, without an error"
     named = _enumerate([f"'{path}'" for path, *_ in result.changed if path])
     keep = f"keep the type and the logical type{named and f' of {named}'}"
     return _finding("REPLAY-R007", result, what, f"{keep}, or add a new field for the new values")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, final
 
@@ -21,7 +21,8 @@ _NAMES: Final = 10
 _AT: Final = re.compile(r" at '([^']*)'")
 _NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "
-_RENAME: Final = "if it is a rename, "
+RENAME: Final = "if it is a rename, "
+"""So begins the hint of a finding about a field that is missing and may have another name now."""
 
 
 def more_text(left: int) -> str:
@@ -74,6 +75,12 @@ class Reasons:
             return said
         return f"{subject_text(finding)}: {said}"
 
+    def of_warning(self, finding: Finding, told: Iterable[Finding]) -> str:
+        """With what else its rule says of the same: of values both who reads and who has read."""
+        same = (one for one in told if (one.rule, one.subjects) == (finding.rule, finding.subjects))
+        others = [claim(one) for one in same if one != finding]
+        return "; ".join((self.text(finding, claim(finding)), *others))
+
     def _brief(self, finding: Finding) -> str:
         if finding.rule == CLIENTS_FIRST:
             return self._locked_out(finding)
@@ -108,7 +115,7 @@ class Reasons:
         gone = [
             one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
         ]
-        if finding.hint.startswith(_RENAME) and len(gone) == 1:
+        if finding.hint.startswith(RENAME) and len(gone) == 1:
             return f"'{gone[0].path}' is gone and '{at[0].path}' is new"
         if finding.rule == _NO_DEFAULT and at[0].kind is not ChangeKind.CHANGED:
             return f"{change_text(at[0])} and has no default"

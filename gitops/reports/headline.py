@@ -25,6 +25,7 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
+from gitops.reports.decision_reasons import RENAME
 from gitops.reports.topic_rows import Row, TopicStatus
 
 _Standings = Counter[TopicStatus]
@@ -83,7 +84,8 @@ def merge_text(report: CheckReport) -> str:
             return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
         case Verdict.WAIVED:
             several = len({action.waiver for _, action in waived_schemas(report)}) > 1
-            return f"Can be merged if the waiver{'s are' if several else ' is'} still right"
+            reasons = "waivers' reasons are" if several else "waiver's reason is"
+            return f"Can be merged if the {reasons} true"
         case _:
             return "Can be merged"
 
@@ -122,6 +124,9 @@ def _why(report: CheckReport) -> str:
     """`: a field has no default`, where all refusals have one cause or one rule."""
     rules = {rule for notice in refusals(report) for rule in _error_rules(notice.findings)}
     titles = [RULES[rule].title for rule in rules if rule in RULES]
+    hints = [one.hint for notice in refusals(report) for one in notice.findings]
+    if titles and all(hint.startswith(RENAME) for hint in hints):
+        return ": a field is gone, and another one is new"
     return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
 
 

@@ -18,7 +18,6 @@ from gitops.reports.check_summary import (
     UNREADABLE,
     Verdict,
     all_findings,
-    claim,
     count_unanswered,
     is_split,
     refusals,
@@ -26,7 +25,7 @@ from gitops.reports.check_summary import (
     verdict,
     waived_schemas,
 )
-from gitops.reports.decision_reasons import Reasons, more_text, subject_text
+from gitops.reports.decision_reasons import RENAME, Reasons, more_text, subject_text
 from gitops.reports.rollout_wording import Line, lines, undeclared_text
 from gitops.reports.topic_rows import NONE, Row
 from gitops.reports.upgrade_order import UpgradeOrder
@@ -37,14 +36,13 @@ _SHOWN: Final = 3
 _NAMES: Final = 10
 """How many clients are named."""
 _TOPICS: Final = 2
-_BOTH: Final = 2
 _EDITS: Final = 20
 """More are not all shown in a report of a bounded size."""
 _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"
 _NEW_FIELD: Final = "add a new"
-_RENAME: Final = "if it is a rename, "
+_YOURS: Final = "a warning, yours to decide"
 
 
 class MergeDecision(NamedTuple):
@@ -88,7 +86,7 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     decisive = _decisive(told, its_verdict)
     besides = _besides(told, decisive)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
-    warned = [f"warning (does not block): {reasons.text(one, claim(one))}" for one in besides]
+    warned = [f"{_YOURS}: {reasons.of_warning(one, told)}" for one in besides]
     return MergeDecision(
         why=(*reasons.texts(decisive), *unanswered[:_SHOWN], *warned),
         next=tuple(_remedies(report, [*decisive, *besides])),
@@ -122,10 +120,8 @@ def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Findi
 
 def _review(report: CheckReport) -> str:
     approvers = name_list(sorted({one.approved_by for one in report.waivers}), _NAMES)
-    its = (
-        "waiver's reason still holds" if len(report.waivers) == 1 else "waivers' reasons still hold"
-    )
-    return f"ask {approvers} whether the {its}; if so, merge"
+    its = "waiver's reason is" if len(report.waivers) == 1 else "waivers' reasons are"
+    return f"ask {approvers} whether the {its} true; if so, merge"
 
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
@@ -172,12 +168,20 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield "change the refused schemas, or have waivers approved"
     if is_split(report):
         yield "split this pull request in two: the policy alone, then the schema"
-        yield "merge the policy, once the owners of its topics approve"
+        yield f"merge the policy, once the owners of {_loosened_names(report)} approve"
     if names := _early_names(report):
-        code = "code that reads the old and the new schema, and declare it in their manifests"
-        yield f"deploy {name_list(names, _NAMES)} with {code}{_then(report)}"
+        code = "code that reads the old and the new schema"
+        declared = "declare it in each client's manifest (`schema: {definition: …}`)"
+        yield f"deploy {name_list(names, _NAMES)} with {code}, and {declared}{_then(report)}"
     if is_split(report):
         yield "merge the schema"
+
+
+def _loosened_names(report: CheckReport) -> str:
+    """The topics and namespaces with a policy that lets more through."""
+    loosened = [one for one in all_findings(report) if one.finding.rule == _LOOSENED]
+    names = sorted({name for one in loosened for name in one.finding.subjects})
+    return name_list(names, _SHOWN) or "its topics"  # whose finding may be switched off
 
 
 def _then(report: CheckReport) -> str:
@@ -197,7 +201,7 @@ def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
             subjects.setdefault(key, {}).update(dict.fromkeys(one.subjects))
     is_mixed = len({is_warning for is_warning, _ in subjects}) > 1
     return [
-        ("(not needed to merge) " if is_warning and is_mixed else "")
+        (f"({_YOURS}) " if is_warning and is_mixed else "")
         + (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "")
         + advice
         for (is_warning, advice), names in subjects.items()
@@ -217,9 +221,9 @@ def _schema_hints(report: CheckReport, unread: Finding) -> Iterator[str]:
 def _one_edit(hint: str) -> Iterator[str]:
     """A rename is a guess: the other way is told beside it."""
     rename, _, other = hint.partition("; else ")
-    if other and rename.startswith(_RENAME):
-        alias = rename.removeprefix(_RENAME)
-        yield f"{_RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
+    if other and rename.startswith(RENAME):
+        alias = rename.removeprefix(RENAME)
+        yield f"{RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
         yield f"if it is no rename, {other}"
     else:
         yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
@@ -238,9 +242,8 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     if undone:
         beside = all(_NEW_FIELD in one.hint for one in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
-        every = "both edits" if len(patched) == _BOTH else f"all {len(patched):,} edits"
         dropped = "this change" if len(undone) == 1 else "these changes"
-        fix = f"(`--fix` makes {every}: it drops {dropped})"
+        fix = f"(`--fix` drops {dropped}{' and makes the rest' if mends else ''})"
         yield f"decide about {_edited(undone)}: drop the change, or {or_else} {fix}"
 
 
@@ -283,9 +286,12 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> str:
     if count_unanswered(report)[0]:
         return "not known yet: not every registry answers"
     if unread := list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread)):
-        others = {str(row.topic) for row in rows}.difference(unread)
+        others = sorted({str(row.topic) for row in rows}.difference(unread))
         whose = f" for {name_list(unread, _TOPICS)}" if others else ""
-        return f"not known yet{whose}: first make the schema read all messages, then check again"
+        rest = f"; {_without_upgrades(report, rows)}" if others else ""
+        of_rest = f" for {name_list(others, _TOPICS)}" if rest else ""
+        how = "first make the schema read all messages, then check again"
+        return f"not known yet{whose}: {how}{rest}{of_rest}"
     return _without_upgrades(report, rows)
 
 

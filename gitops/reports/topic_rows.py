@@ -185,8 +185,8 @@ def _standing(
     early = order.early_clients.get(action.topic, 0)
     if action.topic in check.refused_before:
         old = check.strategies_before.get(action.topic)
-        what = f"{old.value if old else 'the old policies'} would refuse it"
-        return TopicStatus.LOOSENED, f"✗ {clients_first(early)}, {what}" if early else f"⚠ {what}"
+        what = f"refused under {old.value if old else 'the old policies'}"
+        return TopicStatus.LOOSENED, f"✗ {clients_first(early)}; {what}" if early else f"⚠ {what}"
     if early:
         return TopicStatus.WARNED, f"✗ {clients_first(early)}"
     if warnings := _warnings(action.findings):
@@ -283,11 +283,11 @@ def changes_key(changes: Sequence[SchemaChange]) -> Hashable:
 
 
 def shared_changes(topics: Sequence[Sequence[SchemaChange]]) -> tuple[SchemaChange, ...]:
-    """The changes of topics that have the same key, at least one; `….a` where paths differ."""
+    """The changes of topics that have the same key, at least one; `a` where paths to it differ."""
     return tuple(
         first
         if len({changes[number].path for changes in topics}) == 1
-        else replace(first, path=f"….{_leaf(first.path)}")
+        else replace(first, path=_leaf(first.path))
         for number, first in enumerate(topics[0])
     )
 

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +25,15 @@ _UNSTABLE: Final = (
     (re.compile(r"(?<=compared with `)[0-9a-f]{7}"), "4f1c9e2"),
     (re.compile(r"(?<=expires: )\d{4}-\d\d-\d\d"), "2026-12-01"),
     (re.compile(r"(?<=waived until )\d{4}-\d\d-\d\d"), "2026-12-01"),
-    (re.compile(r"(?<=files digest )[0-9a-f]{7}"), "16fa1f2"),
-    (re.compile(r"(?<=files `)[0-9a-f]{12}(?=` · compared)"), "16fa1f28c0d3"),
     (re.compile(r"\d+\.\d s\b"), "0.3 s"),
 )
-"""What is another at each run: the commit, the day, files with a day, how long it took."""
+"""What is another at each run: the commit, the day, how long it took."""
+_UNSTABLE_FILES: Final = (
+    (re.compile(r"(?<=files digest )[0-9a-f]{7}"), "16fa1f2"),
+    (re.compile(r"(?<=files `)[0-9a-f]{12}(?=` · compared)"), "16fa1f28c0d3"),
+    (re.compile(r"(?<=· plan `)[0-9a-f]{12}"), "6ad1f3762819"),
+)
+"""What is another on each day: the digests of files and of a plan with a waiver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,11 +63,13 @@ def report(root: Path, *, replayed: bool = False, width: int = WIDTH) -> Report:
     with _environment({"COLUMNS": str(width), "FORCE_COLOR": "1"}), _inside(root):
         terminal = captured(*words).out
         comment = captured(*words, "--format", "markdown").out
-    return Report(command=" ".join(words), terminal=_stable(terminal), comment=_stable(comment))
+    unstable = (*_UNSTABLE, *(_UNSTABLE_FILES if (root / "waivers").is_dir() else ()))
+    terminal, comment = (_stable(text, unstable) for text in (terminal, comment))
+    return Report(command=" ".join(words), terminal=terminal, comment=comment)
 
 
-def _stable(text: str) -> str:
-    for pattern, value in _UNSTABLE:
+def _stable(text: str, unstable: Iterable[tuple[re.Pattern[str], str]]) -> str:
+    for pattern, value in unstable:
         text = pattern.sub(value, text)
     return text
 

@@ -58,5 +58,6 @@ def terminal_svg(command: str, printed: str, *, width: int) -> str:
     console = Console(record=True, width=width, file=io.StringIO(), force_terminal=True)
     console.print(Text.assemble(("$ ", "bold green"), (command, "bold")))
     console.print(Text.from_ansi(printed.rstrip("\n")), soft_wrap=True)
+    console.print()  # or what hangs below the last line is cut off
     svg = console.export_svg(title="", theme=_DARK, code_format=_FORMAT, unique_id="terminal")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"

@@ -84,7 +84,7 @@ CHECK_RULES: Final = (
     ),
     error(
         "CHECK-R004",
-        "a schema change passes only because its policy is loosened with it",
+        "a schema change needs the policy that is loosened with it",
         "checks.loosened_policies.policy_guards",
     ),
     error("CHECK-R005", "a change affects too many topics", "checks.changed_topics.share_exceeded"),

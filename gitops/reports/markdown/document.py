@@ -48,8 +48,8 @@ def _subjects(finding: Finding) -> str:
 def _place(finding: Finding) -> str:
     here, other = finding.location, finding.compared
     where = f"{code(str(here))}{_whose(here)}" if here else code(finding.subject)
-    # A stored version, and no file; or several sides.
-    if other is None or not other.line or len(finding.subjects) > 1:
+    # A stored version, and no file; a whole record, which a field misses; or several sides.
+    if other is None or not other.line or not other.pointer or len(finding.subjects) > 1:
         return where
     if here and other.in_base and other.file == here.file:
         return f"{where}, compared with line {other.line} in the base"

@@ -69,7 +69,7 @@ def _window(text: str, first: int, last: int, room: int) -> tuple[int, int]:
     if cell_len(text[:last]) <= left // 2:
         start = 0
     # What is wrong is mostly behind the place: the rest of a type, or of a field.
-    while start and cell_len(text[start - 1 : first]) <= left // 4:
+    while start and cell_len(text[start - 1 : first]) <= left // 8:
         start -= 1
     end = start
     while end < len(text) and cell_len(text[start : end + 1]) <= left:

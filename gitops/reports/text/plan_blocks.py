@@ -344,7 +344,7 @@ def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
     shown = change_table(shared_changes([block.changes for block in blocks]))
     below = Group(*first.steps) if first.policies else shown
     word = "topics" if isinstance(first.subject, TopicName) else "namespaces"
-    head = Text(f"{first.sign} {len(blocks):,} {word}", style="bold")
+    head = Text(f"{len(blocks):,} {word} with the same change{'s' if len(changes) > 1 else ''}:")
     return Group(head, Padding(below, (0, 0, 0, 4), expand=False), *rows)
 
 

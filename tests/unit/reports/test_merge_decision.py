@@ -117,10 +117,10 @@ def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
     many = [replace(UNKNOWN_KEY, message=f"no {each}") for each in range(3)]
     full = _decided(replace(_with(), findings=(warned, *many)))
 
-    assert told.why[1:] == ("warning (does not block): acme/b: odd",)
+    assert told.why[1:] == ("a warning, yours to decide: acme/b: odd",)
     assert told.next == (
         f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}",
-        "(not needed to merge) acme/b: look",
+        "(a warning, yours to decide) acme/b: look",
     )
     assert "warning" not in str(full.why)
 
@@ -135,13 +135,15 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
 
     assert told.next == (
         "acme/b: keep the symbol 'OLD'",
-        "(not needed to merge) acme/c: keep int",
+        "(a warning, yours to decide) acme/c: keep int",
     )
 
 
-_WITH = "with code that reads the old and the new schema, and declare it in their manifests"
-_FIX = "(`--fix` makes all 3 edits: it drops"
-_ONE_OF_THREE = f"drop the change, or keep the old field and add a new one {_FIX} this change)"
+_DECLARE = "declare it in each client's manifest (`schema: {definition: …}`)"
+_WITH = f"with code that reads the old and the new schema, and {_DECLARE}"
+_FIX, _REST = "(`--fix` drops", "and makes the rest)"
+_BESIDE = "keep the old field and add a new one"
+_ONE_OF_THREE = f"drop the change, or {_BESIDE} {_FIX} this change {_REST}"
 _TWO_AND_ONE = (
     "make the 2 edits that are shown below for acme/t1 and acme/t2",
     f"decide about acme/t0: {_ONE_OF_THREE}",
@@ -153,15 +155,12 @@ _OTHERWISE = f"drop the change, or change it in another way {_FIX} these changes
     ("undone", "said"),
     [
         (0, ("make the 3 edits that are shown below (`--fix` makes them)",)),
-        (
-            1,
-            _TWO_AND_ONE,
-        ),
+        (1, _TWO_AND_ONE),
         (
             2,
             (
                 "acme/t2: make the edit that is shown below: do it",
-                f"decide about acme/t0 and acme/t1: {_OTHERWISE}",
+                f"decide about acme/t0 and acme/t1: {_OTHERWISE[:-1]} {_REST}",
             ),
         ),
         (3, (f"decide about acme/t0, acme/t1 and acme/t2: {_OTHERWISE}",)),
@@ -232,7 +231,7 @@ def test_what_messages_show_comes_before_what_may_happen_to_some() -> None:
     seen = replace(may, rule="REPLAY-R007", message="other values (4 of 4 values)")
     told = _decided(replace(_with(), findings=(may, seen, UNKNOWN_KEY)))
 
-    assert told.why[1:] == ("warning (does not block): acme/b: other values (4 of 4 values)",)
+    assert told.why[1:] == ("a warning, yours to decide: acme/b: other values (4 of 4 values)",)
 
 
 def test_one_edit_for_several_findings_is_one() -> None:
@@ -332,7 +331,7 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
         f'{who}, with the reason "all read both"',
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
-    assert told.next == ("ask @acme/billing whether the waiver's reason still holds; if so, merge",)
+    assert told.next == ("ask @acme/billing whether the waiver's reason is true; if so, merge",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:

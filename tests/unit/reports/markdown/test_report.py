@@ -102,7 +102,7 @@ _WARNING = replace(UNKNOWN_KEY, severity=Severity.WARNING, message="odd")
 
 
 _NO, _ODD, _YES = "✗ Do not merge", "⚠ Can be merged", "✓ Can be merged"
-_MAYBE, _TAKES, _FAILED = f"{_ODD} if the waiver is still right", "Pulsar would accept", {"dr": "x"}
+_MAYBE, _TAKES = f"{_ODD} if the waiver's reason is true", "Pulsar would accept"
 _WHY, _ALSO = "a field has no default", "; unknown value; too many topics would change"
 
 
@@ -128,11 +128,11 @@ _WHY, _ALSO = "a field has no default", "; unknown value; too many topics would 
             "✗ 3 errors: a topic's manifest is removed; a renamed topic loses its history, …",
         ),
         (
-            replace(_PLAIN, registries=(), failures=_FAILED),
+            replace(_PLAIN, registries=(), failures={"dr": "x"}),
             f"{_NO} yet: no answer from the registry",
         ),
         (
-            replace(_with(replace(STAGING, notices=(), findings=())), failures=_FAILED),
+            replace(_with(replace(STAGING, notices=(), findings=())), failures={"dr": "x"}),
             f"{_NO} yet: no answer from 1 of 2 registries",
         ),
         (
@@ -182,7 +182,7 @@ def test_a_loosened_strategy_is_not_called_good() -> None:
     assert _headline(report) == (
         f"### {_ODD}: {_TAKES} both schema changes, 1 of them only under loosened policies"
     )
-    assert "| BACKWARD (was FULL) | ⚠&nbsp;FULL would refuse it | consumers (" in markdown(report)
+    assert "| BACKWARD (was FULL) | ⚠&nbsp;refused under FULL | consumers (" in markdown(report)
 
 
 def test_one_schema_under_a_loosened_strategy_is_spoken_of_in_the_singular() -> None:
@@ -269,8 +269,8 @@ def test_findings_alone_need_no_heading() -> None:
 
 
 def test_both_files_of_a_comparison_are_named() -> None:
-    compared = replace(REFUSAL, compared=Location(file="old.avsc", line=3, column=5))
-
+    other = Location(file="old.avsc", line=3, column=5, pointer="/fields/0")
+    compared = replace(REFUSAL, compared=other)
     text = markdown(replace(EMPTY, findings=(compared,)))
 
     assert "captured.avsc:14:6`, compared with `old.avsc:3:5` · `AVRO-R002`" in text
@@ -278,7 +278,7 @@ def test_both_files_of_a_comparison_are_named() -> None:
 
 def test_a_line_of_the_base_is_called_so() -> None:
     here = Location(file="a.avsc", line=3, column=5)
-    base = replace(here, line=4, in_base=True)
+    base = replace(here, line=4, in_base=True, pointer="/fields/0")
     places = [
         (replace(REFUSAL, location=base, compared=None), "`a.avsc:4:5` in the base · "),
         (

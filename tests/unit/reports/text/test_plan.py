@@ -355,7 +355,7 @@ def test_namespaces_with_the_same_policies_share_one_list_of_them() -> None:
     text = _text(replace(EVERYTHING, actions=actions, notices=(), findings=()), 100)
 
     assert [" ".join(line.split()) for line in text.splitlines()][4:12] == [
-        "+ 3 namespaces",
+        "3 namespaces with the same change:",
         "schemaCompatibilityStrategy – → FULL set",
         "+ shop/a namespace",
         "+ shop/b namespace",
