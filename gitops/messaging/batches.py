@@ -17,6 +17,12 @@ from gitops.messaging.wire.compression import Compression
 from gitops.messaging.wire.frames import send_frame
 
 _SIZE: Final = struct.Struct(">I")
+_NUMBERS: Final = 16
+"""Bytes of a message in a batch for the size of its metadata and its sequence id, at most."""
+_OWN: Final = 128
+"""Bytes that a batch's own metadata need at most, beside the producer's name."""
+_HEAD: Final = 10
+"""Bytes of a frame between command and metadata: magic number, checksum, size of the metadata."""
 _SHARED_FIELDS: Final = frozenset(
     {
         "partition_key",
@@ -88,7 +94,8 @@ class PendingMessage:
 
     `encryption` is that of a payload that somebody else encrypted. `sequence_id` is the caller's,
     or None until it is framed. `deliver_at` is in ms since 1970. `deadline` is a time of the event
-    loop. `size` counts against the producer's bound.
+    loop. `size` counts against the producer's bound and a batch's: the bytes of the payload, and of
+    what is beside it in a batch.
     """
 
     schema: ValueSchema
@@ -100,11 +107,12 @@ class PendingMessage:
     deliver_at: int | None = None
     registration: asyncio.Task[Version] | None = None
     encryption: Encryption | None = None
+    size: int = field(init=False)
 
-    @property
-    def size(self) -> int:
-        """Bytes of the payload."""
-        return len(self.payload)
+    def __post_init__(self) -> None:
+        """The size stays as it is when a sequence id is given: whoever adds it takes it off."""
+        self.single.payload_size = len(self.payload)
+        self.size = len(self.payload) + self.single.ByteSize() + _NUMBERS
 
     @property
     def may_be_batched(self) -> bool:
@@ -165,6 +173,11 @@ class Framer:
         self._producer_id = producer_id
         self._compression = compression
 
+    @property
+    def most_batch_bytes(self) -> int:
+        """How large the messages of a batch may be together, beside the frame's own metadata."""
+        return self.max_message_size - len(self.producer_name.encode()) - _OWN
+
     def frame(self, messages: list[PendingMessage], version: Version) -> Entry:
         """The entry of messages that have sequence ids; raises InvalidValueError if too large.
 
@@ -181,7 +194,7 @@ class Framer:
         if version:
             metadata.schema_version = version
         encryption = messages[0].encryption
-        payload = self._compress(body, metadata) if encryption is None else self._checked(body)
+        payload = self._compress(body, metadata) if encryption is None else body
         command = api.CommandSend(producer_id=self._producer_id, sequence_id=first)
         if len(messages) == 1:
             _copy_single(messages[0], metadata)
@@ -191,21 +204,23 @@ class Framer:
         else:
             command.num_messages = metadata.num_messages_in_batch = len(messages)
             command.highest_sequence_id = metadata.highest_sequence_id = last
+        self._check_size(metadata.ByteSize() + _HEAD + len(payload))
         return Entry(send_frame(command, metadata, payload), first, messages)
 
     def _compress(self, body: bytes, metadata: api.MessageMetadata) -> bytes:
         if self._compression.name != "NONE":
             metadata.MergeFrom(api.MessageMetadata(compression=self._compression.name))
             body = self._compression(body)
-        return self._checked(body)
+        return body
 
-    def _checked(self, body: bytes) -> bytes:
-        if len(body) > self.max_message_size:
+    def _check_size(self, size: int) -> None:
+        """Metadata count, as in Java's client: of a larger frame a broker cuts the connection."""
+        if size > self.max_message_size:
             raise InvalidValueError(
-                f"the message has {len(body)} bytes, the broker accepts {self.max_message_size}",
+                f"the message has {size} bytes with its metadata, the broker accepts "
+                f"{self.max_message_size}",
                 hint="send less in one message, or raise the broker's maxMessageSize",
             )
-        return body
 
 
 def _copy_single(message: PendingMessage, metadata: api.MessageMetadata) -> None:
@@ -224,7 +239,6 @@ def _batch_payload(messages: Sequence[PendingMessage]) -> bytes:
     parts: list[bytes] = []
     for message in messages:
         single = message.single
-        single.payload_size = len(message.payload)
         single.sequence_id = message.sequence_id or 0
         head = single.SerializeToString()
         parts += (_SIZE.pack(len(head)), head, message.payload)

@@ -81,9 +81,17 @@ class AvroSink:
 
     def write(self, table: pyarrow.Table) -> None:
         """Append some messages."""
-        for row in table.to_pylist():
+        for row in _as_numbers(table).to_pylist():
             self._writer.write(_record(row))
         self._writer.flush()
+
+
+def _as_numbers(table: pyarrow.Table) -> pyarrow.Table:
+    """With times as ms: Python has none after the year 9999, where a time in µs soon is."""
+    for at, column in enumerate(table.schema):
+        if pyarrow.types.is_timestamp(column.type):
+            table = table.set_column(at, column.name, table.column(at).cast(pyarrow.int64()))
+    return table
 
 
 @contextmanager

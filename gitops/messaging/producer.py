@@ -22,6 +22,8 @@ from gitops.messaging.values.table import schema_of
 from gitops.messaging.wire import pulsar_api_pb2 as api
 from gitops.model.errors import UsageError
 
+_UNSIGNED: Final = (1 << 64) - 1
+
 
 class Capacity:
     """How much may be pending; whoever finds no room waits, first come, first served."""
@@ -223,7 +225,7 @@ class Producer:
         if message.ordering_key is not None:
             single.ordering_key = message.ordering_key
         if message.event_time is not None:
-            single.event_time = message.event_time
+            single.event_time = message.event_time & _UNSIGNED  # Java has large ones as negative
         loop = asyncio.get_running_loop()
         return PendingMessage(
             message.schema,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,8 +25,6 @@ from gitops.model.errors import UsageError
 
 _ROWS: Final = 1_000
 """Messages of a partition that are held as Python values."""
-_EPOCH: Final = datetime.datetime.fromtimestamp(0, datetime.UTC)
-_MILLISECOND: Final = datetime.timedelta(milliseconds=1)
 
 
 class CapturedMessage(NamedTuple):
@@ -142,21 +139,28 @@ def _batches(path: Path, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
 
 
 def _avro(path: Path) -> Iterator[CapturedMessage]:
-    from fastavro import reader
+    from fastavro import block_reader, parse_schema, schemaless_reader
 
     with path.open("rb") as file:
-        for row in reader(file):
-            assert isinstance(row, dict)  # noqa: S101 - for mypy: the definition is a record's
-            times = (_milliseconds(row[name]) for name in _TIMES)
-            yield CapturedMessage(*times, *(row[name] for name in _COLUMNS[len(_TIMES) :]))
+        blocks = block_reader(file)
+        written = parse_schema(_with_numbers(blocks.writer_schema))
+        for block in blocks:
+            for _ in range(block.num_records):
+                row = schemaless_reader(block.bytes_, written, None)
+                assert isinstance(row, dict)  # noqa: S101 - for mypy: the definition is a record's
+                yield CapturedMessage._make(row[name] for name in _COLUMNS)
+
+
+def _with_numbers(schema: Any) -> Any:  # noqa: ANN401 - any node of it
+    """With times as ms, as AvroSink writes them."""
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "logicalType"}
+        return {key: _with_numbers(value) for key, value in kept.items()}
+    return [_with_numbers(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def _avro_versions(path: Path) -> Counter[int | None]:
     return Counter(each.schema_version for each in _avro(path))
-
-
-def _milliseconds(time: datetime.datetime | None) -> Any:  # noqa: ANN401 - null of event times alone
-    return None if time is None else (time - _EPOCH) // _MILLISECOND
 
 
 _READERS: Final[dict[PartFormat, Callable[[Path], Iterator[CapturedMessage]]]] = {

@@ -67,7 +67,7 @@ class Publication:
     """How it ended; `versions` are the topic's versions of the capture's, refused ones left out.
 
     `repeated` are how many messages behind `state.done` of the run before may be there twice.
-    `cause` ended it before its end.
+    `cause` ended it before its end. `is_of_all` is false where the capture had not come to its end.
     """
 
     state: PublicationState
@@ -75,6 +75,7 @@ class Publication:
     versions: Mapping[int, int]
     repeated: int = 0
     cause: Exception | None = None
+    is_of_all: bool = True
 
     @property
     def is_complete(self) -> bool:

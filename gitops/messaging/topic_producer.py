@@ -228,7 +228,7 @@ class TopicProducer:
 
     @property
     def _most_bytes(self) -> int:
-        return min(self._settings.batch_bytes, self._framer.max_message_size)
+        return min(self._settings.batch_bytes, self._framer.most_batch_bytes)
 
     def _begin_batch(self, version: Version, *, is_repeated: bool) -> Batch:
         loop = asyncio.get_running_loop()

@@ -168,6 +168,7 @@ def publish(
         progress=progress,
     )
     ended = asyncio.run(publish_topic(job, state))
+    ended = replace(ended, is_of_all=source.manifest.is_complete)
     if ended.cause is not None:
         raise _ended(ended, request)
     if ended.is_complete:

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.broker
 SEEDS: Final = range(int(os.environ.get("PUBLISH_FAULT_SEEDS", "3")))
 """How many seeded runs: PUBLISH_FAULT_SEEDS=25 before a release."""
 MESSAGES: Final = 300
+_NEARLY_FULL: Final = 5 * 1024 * 1024 - 100
+_LARGE: Final = {"p": "y" * 200_000}
 
 
 @pytest.fixture(autouse=True)
@@ -329,3 +331,25 @@ def test_ctrl_c_says_how_far_it_is_and_what_goes_on(
     capture(pulsar, copy, tmp_path / "second")
     assert as_sent(tmp_path / "second", copy) == as_sent(tmp_path / "first", topic)
     assert publish(pulsar, tmp_path / "first", copy, "--resume").code == 2
+
+
+def test_a_message_that_only_its_metadata_make_too_large_fails_alone(
+    pulsar: RunningBroker, topic: TopicName, copy: TopicName, tmp_path: Path
+) -> None:
+    """Compressed it fitted; a broker of 4.0.7 cuts the connection of a frame that does not."""
+    import pulsar as clients
+
+    sent: list[object] = []
+    with pulsar_client(pulsar) as client:
+        producer = client.create_producer(str(topic), compression_type=clients.CompressionType.ZLib)
+        for value, properties in ((b"a", {}), (b"z" * _NEARLY_FULL, _LARGE), (b"b", {})):
+            producer.send_async(value, lambda result, _: sent.append(result), properties=properties)
+        producer.flush()
+    assert sent == [clients.Result.Ok] * 3
+    capture(pulsar, topic, tmp_path / "first")
+    ran = publish(pulsar, tmp_path / "first", copy)
+    assert ran.code == 6, ran
+    assert f"{copy}: 2 of 3 messages published" in ran.err
+    assert "failed: 1 message: the message has 5" in ran.err
+    capture(pulsar, copy, tmp_path / "second")
+    assert [row["payload"] for row in rows_of(tmp_path / "second", copy)] == [b"a", b"b"]

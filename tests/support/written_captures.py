@@ -17,6 +17,7 @@ from gitops.messaging.capture_files import (
     PartFormat,
     PartitionState,
     Selection,
+    capture_folders,
 )
 from gitops.messaging.capture_topic import CaptureJob, capture_topic, partition_name
 from gitops.model.names import TopicName
@@ -57,6 +58,13 @@ def write_capture(  # noqa: PLR0913 - what a capture has
     job = CaptureJob(topic=topic, readers=readers, folder=folder)
     capture_topic(job, manifest)
     return folder
+
+
+def cut_short(out: Path) -> None:
+    """Make a capture one that was ended before its end."""
+    ((folder, manifest),) = capture_folders(out)
+    partitions = [each.model_copy(update={"is_done": False}) for each in manifest.partitions]
+    folder.save(manifest.model_copy(update={"partitions": tuple(partitions)}))
 
 
 def change_payloads(part: Path) -> None:

@@ -18,6 +18,7 @@ def publication_document(result: PublicationResult) -> dict[str, Any]:
         "kind": "Publication",
         "topic": str(result.topic),
         "complete": publication.is_complete,
+        "captureComplete": publication.is_of_all,
         "messages": publication.total,
         "acknowledged": state.acknowledged,
         "repeated": publication.repeated,
@@ -36,6 +37,7 @@ def forecast_document(result: ForecastResult) -> dict[str, Any]:
         "kind": "PublicationForecast",
         "topic": str(result.topic),
         "accepted": result.forecast.is_accepted,
+        "captureComplete": result.source.manifest.is_complete,
         "unencrypted": result.forecast.unencrypted,
         "schemas": [_expected(result, each) for each in result.forecast.versions],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
@@ -25,7 +26,15 @@ def publication_text(result: PublicationResult) -> Output:
         lines.append(f"  {_repeated(publication.repeated)}")
     if not publication.is_complete:
         lines.append(f"  go on with: {result.command}")
+    if not publication.is_of_all:
+        lines.append(f"⚠ {_PART}")
     return Output(body="".join(f"{line}\n" for line in lines), is_note=True)
+
+
+_PART: Final = (
+    "the capture was ended before its end: its command with --resume goes on; what comes then can "
+    "only be published with all that is here, to another topic"
+)
 
 
 def _repeated(number: int) -> str:
@@ -44,6 +53,8 @@ def forecast_text(result: ForecastResult) -> Output:
 
 def _ends(result: ForecastResult) -> Iterator[str]:
     found = result.forecast
+    if not result.source.manifest.is_complete:
+        yield f"⚠ {_PART}"
     if found.is_accepted:
         yield "✓ all are accepted"
     if refused := sum(not each.admission.accepted for each in found.versions):

@@ -16,7 +16,7 @@ from tests.support.command_line import CommandLine
 from tests.support.fake_messages import FakeMessage
 from tests.support.message_schemas import record
 from tests.support.project_files import ROOT
-from tests.support.written_captures import write_capture
+from tests.support.written_captures import cut_short, write_capture
 
 OLD, NEW = (SchemaInfo(type=SchemaType.AVRO, schema=record(*names)) for names in ((), ("note",)))
 NUMBER = SchemaInfo(type=SchemaType.INT32)
@@ -83,6 +83,15 @@ def test_a_dry_run_in_json_says_the_same(
         (7, "INT32", 1, False, None, False),
         (None, None, 1, True, None, False),
     ]
+
+
+def test_a_part_of_a_capture_is_called_so(
+    command: CommandLine, captures: Path, applied: Path
+) -> None:
+    assert "the capture was ended" not in dry(command, captures, applied, "shop/orders/new")[1]
+    cut_short(captures)
+    _, out = dry(command, captures, applied, "shop/orders/new")
+    assert "⚠ the capture was ended before its end: its command with --resume goes on" in out
 
 
 def test_nothing_is_created_where_clients_may_not(

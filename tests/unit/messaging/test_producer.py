@@ -352,17 +352,6 @@ def test_a_value_that_does_not_fit_is_not_sent() -> None:
     run_with_broker(test)
 
 
-def test_a_message_above_the_brokers_bound_fails_alone() -> None:
-    async def test(broker: FakeBroker) -> None:
-        broker.max_message_size = 1000
-        async with opened_producer(broker) as producer:
-            with pytest.raises(InvalidValueError, match="the broker accepts 1000"):
-                await producer.new_message().value({"id": "a" * 2000}).send()
-            await producer.new_message().value({"id": "a"}).send()
-
-    run_with_broker(test)
-
-
 def test_a_producer_with_a_name_goes_on_behind_the_brokers_last_id() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.last_sequence_id = 41

@@ -12,6 +12,7 @@ import pytest
 
 from gitops.messaging import publish_topic as publish_module
 from gitops.messaging.capture_client import Position
+from gitops.messaging.capture_files import PartFormat
 from gitops.messaging.connection_settings import ConnectionSettings, Deadlines
 from gitops.messaging.errors import ConnectionFailedError
 from gitops.messaging.publish_capture import CaptureSource, read_source
@@ -251,16 +252,29 @@ def test_a_stop_waits_for_what_was_sent(tmp_path: Path) -> None:
     assert saved.done == 5
 
 
+@pytest.mark.parametrize("part_format", ["parquet", "avro"])
+@pytest.mark.parametrize("event", [1_700_000_000_000_000, 2**63, 2**64 - 1])
+def test_a_time_that_no_calendar_has_stays_as_it_was(
+    tmp_path: Path, part_format: PartFormat, event: int
+) -> None:
+    messages = [replace(numbered([3])[0], event=event)]
+    write_capture(tmp_path, ORDERS, messages, SCHEMAS, part_format=part_format)
+    _, broker = published(read_source(tmp_path))
+    (frame,) = broker.stored[TOPIC]
+    assert frame.metadata is not None
+    assert frame.metadata.event_time == event
+
+
 def test_what_cannot_be_sent_fails_alone(tmp_path: Path) -> None:
     def small(broker: FakeBroker) -> None:
-        broker.max_message_size = 10
+        broker.max_message_size = 300
 
     messages = numbered([3, 3, 3])
-    messages[1] = replace(messages[1], payload=b"x" * 11)
+    messages[1] = replace(messages[1], payload=b"x", props={"p": "y" * 300})
     ended, broker = published(source_of(tmp_path, messages), prepare=small)
     assert [payload for _, _, payload in stored(broker)] == [b"0", b"2"]
     ((reason, number),) = ended.state.failed.items()
-    assert "11 bytes" in reason
+    assert "bytes with its metadata, the broker accepts 300" in reason
     assert number == 1
 
 

@@ -28,7 +28,7 @@ from tests.support.fake_messages import FakeMessage
 from tests.support.fake_registry import FakeRegistry
 from tests.support.message_schemas import record
 from tests.support.states import state, topic_state
-from tests.support.written_captures import write_capture
+from tests.support.written_captures import cut_short, write_capture
 
 SOURCE: Final = TopicName.parse("shop/orders/created")
 TO: Final = TopicName.parse("shop/staging/created")
@@ -162,6 +162,16 @@ def test_a_complete_publication_leaves_no_journal(
     assert done.is_complete
     assert (before.done, before.topic) == (0, f"persistent://{TO}")
     assert journal(folder).read() is None
+
+
+def test_a_capture_that_was_ended_before_its_end_is_a_part(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, _ = published(folder, {"state": {"done": 5}}, monkeypatch)
+    assert done.is_of_all
+    cut_short(folder)
+    done, _ = published(folder, {"state": {"done": 5}}, monkeypatch)
+    assert not done.is_of_all
 
 
 def test_one_that_was_ended_goes_on_with_resume_alone(
