@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from gitops.journal.writer import API_VERSION, is_start
+from gitops.journal.writer import check_version, is_start
 from gitops.model.errors import UsageError
 from gitops.model.journal import Attempt, JournalRun, Outcome
 
@@ -88,12 +88,8 @@ def _entries(text: str, path: Path) -> Iterator[tuple[int, _Entry]]:
             raise _damaged(path, number) from None
         if not isinstance(entry, dict) or not isinstance(entry.get("run"), str):
             raise _damaged(path, number)
-        if entry.get("entry") == "start" and entry.get("apiVersion") != API_VERSION:
-            raise UsageError(
-                f"the journal is of the version {entry.get('apiVersion')!r}",
-                where=f"{path}:{number}",
-                hint=f"this release reads {API_VERSION}: use the release that wrote it",
-            )
+        if entry.get("entry") == "start":
+            check_version(entry, path, number)
         yield number, entry
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -46,10 +47,14 @@ class JournalFile:
         self._run = secrets.token_hex(_ID_BYTES)
 
     def begin(self, start: Mapping[str, Any]) -> None:
-        """Which plan is carried out, on which registry; raises UsageError for another file."""
+        """Which plan is carried out, on which registry.
+
+        Raises UsageError for another file, and for a journal that a newer release wrote.
+        """
         if _is_another_file(self.path):
             hint = "name a new file with --journal, or one that an apply wrote"
             raise UsageError("the file is no journal", where=str(self.path), hint=hint)
+        _check_version(self.path)
         self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
 
     def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
@@ -95,6 +100,28 @@ def _is_another_file(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return not _START.startswith(file.read(len(_START)).decode(errors="replace"))
+
+
+def _check_version(path: Path) -> None:
+    """Raises UsageError where an apply of another version is in it: nobody could read both."""
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            with suppress(ValueError):  # of a line that a crash has cut
+                if is_start(line):
+                    check_version(json.loads(line), path, number)
+
+
+def check_version(start: Mapping[str, Any], path: Path, number: int) -> None:
+    """Raises UsageError where an apply of another version begins, in a line of the file."""
+    version = start.get("apiVersion")
+    if version != API_VERSION:
+        raise UsageError(
+            f"the journal is of the version {version!r}",
+            where=f"{path}:{number}",
+            hint=f"this release reads {API_VERSION}: use the release that wrote it",
+        )
 
 
 def _append(path: Path, line: bytes, *, sync: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -145,8 +146,9 @@ def _avro(path: Path) -> Iterator[CapturedMessage]:
         blocks = block_reader(file)
         written = parse_schema(_with_numbers(blocks.writer_schema))
         for block in blocks:
+            data: io.BytesIO = block.bytes_  # type: ignore[attr-defined] # its stub leaves it out
             for _ in range(block.num_records):
-                row = schemaless_reader(block.bytes_, written, None)
+                row = schemaless_reader(data, written, None)
                 assert isinstance(row, dict)  # noqa: S101 - for mypy: the definition is a record's
                 yield CapturedMessage._make(row[name] for name in _COLUMNS)
 

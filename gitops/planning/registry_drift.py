@@ -199,7 +199,8 @@ class _Search:
         if not versions and not observed.history.next_version:
             self.pending.add(observed.topic)
             return
-        yield SchemaDeletion(topic=observed.topic, versions=versions, topic_exists=observed.exists)
+        is_kept = observed.exists or bool(observed.history.next_version)
+        yield SchemaDeletion(topic=observed.topic, versions=versions, topic_exists=is_kept)
 
     def _versions(
         self, topic: TopicName, known: tuple[SchemaEntry, ...], unknown: tuple[SchemaEntry, ...]

@@ -16,7 +16,7 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.interrupts import read_ahead
 from gitops.model.audit import AuditReport
-from gitops.model.broker_settings import named_broker
+from gitops.model.broker_settings import as_if_broker, named_broker
 from gitops.model.errors import NotThereError, OutsideError, RegistryRefusedError, UsageError
 from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -147,7 +147,7 @@ def _target(
     The settings of broker.conf stay as they are on the target line.
     """
     if request.as_if_broker is not None:
-        return line_of(replace(broker, release=request.as_if_broker))
+        return line_of(as_if_broker(broker, request.as_if_broker))
     return others[-1] if others else None
 
 

@@ -42,3 +42,14 @@ def test_what_a_crash_left_at_once_becomes_a_journal(tmp_path: Path, left: str) 
     JournalFile(path).begin({})
 
     assert path.read_text().splitlines()[-1].startswith('{"entry": "start"')
+
+
+def test_a_journal_of_a_newer_release_gets_no_lines(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    JournalFile(path).begin({})
+    path.write_text(newer := path.read_text().replace("pulsar-gitops/v1", "pulsar-gitops/v2"))
+
+    with pytest.raises(UsageError, match="of the version 'pulsar-gitops/v2'"):
+        JournalFile(path).begin({})
+
+    assert path.read_text() == newer

@@ -188,6 +188,10 @@ def test_a_schema_that_was_recorded_is_deleted_and_another_is_new() -> None:
     )
     gone = _one(_report(_topic(_A), state(replace(empty, exists=False)), recorded=_topic(_A, _B)))
     assert gone == SchemaDeletion(topic=CREATED, versions=(0, 1), topic_exists=False)
+    only_schema = _report(
+        _topic(_A), state(replace(tombstone, exists=False)), recorded=_topic(_A, _B)
+    )
+    assert _one(only_schema) == SchemaDeletion(topic=CREATED, versions=(0, 1))
 
 
 def test_recorded_versions_that_are_no_more() -> None:

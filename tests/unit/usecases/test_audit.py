@@ -258,6 +258,13 @@ def test_an_empty_line_is_none(asked: AuditRequest) -> None:
         audit(FakeRegistry(), asked)
 
 
+def test_of_a_name_nothing_is_passed_over_that_a_clusters_own_release_may_have() -> None:
+    cluster = FakeRegistry(broker=with_known(assumed_settings(), _SEEN))
+
+    with pytest.raises(UnknownBrokerError, match=r"no profile of Pulsar 4\.2\.4-legacy"):
+        audit(cluster, AuditRequest(as_if_broker="4.2.4-legacy"))
+
+
 def test_a_line_that_is_named_is_no_longer_assumed() -> None:
     report = audit(FakeRegistry(broker=assumed_settings()), AuditRequest(broker="4.2"))
 
