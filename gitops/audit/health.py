@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
@@ -13,13 +14,16 @@ from gitops.audit.topic import (
     unreadable_reason,
     versions_text,
 )
+from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
+from gitops.schemas.key_value.parser import HALVES, split
 from gitops.schemas.review import changes_of_all
-from gitops.schemas.row import Remark
+from gitops.schemas.row import Remark, UndecodableError
+from gitops.schemas.strategies import TRANSITIVE
 from gitops.schemas.types import AVRO_DEFINED
 
 BROKEN_PROMISE: Final = "AUDIT-H001"
@@ -48,12 +52,22 @@ def health_causes(topic: AuditedTopic) -> Iterator[Cause]:
 
 
 def _poison(topic: AuditedTopic) -> Iterator[Cause]:
-    """A version on which the registry's equality fails before anything new is compared."""
-    if topic.latest.type not in AVRO_DEFINED:
+    """A version on which nothing new can be registered any more, whatever it is.
+
+    On AVRO, JSON and PROTOBUF the registry's equality fails before anything is compared. A pair is
+    equal by its bytes, and what is compared are its halves: those of the versions that the strategy
+    asks (4.0.7, 5.0.0-M1).
+    """
+    if topic.latest.type in AVRO_DEFINED:
+        asked = iter([(version, "", one) for version, one in topic.history.entries])
+        rests_on: tuple[str, ...] = (RELEASE,)
+    elif topic.policies.strategy not in _NO_PROMISE:
+        asked, rests_on = _halves(topic), topic.rests_on(RELEASE, STRATEGY)
+    else:
         return
-    for version, schema in topic.history.entries:
+    for version, half, schema in asked:
         if reason := unreadable_reason(schema, topic.line):
-            message = f"no new schema can be registered: {reason}"
+            message = f"no new schema can be registered: {half}{reason}"
             yield Cause(
                 message=message,
                 finding=make_finding(
@@ -63,9 +77,22 @@ def _poison(topic: AuditedTopic) -> Iterator[Cause]:
                     hint="when the backlog is consumed, delete the topic's schema and register a "
                     "valid definition",
                 ),
-                rests_on=(RELEASE,),
+                rests_on=rests_on,
             )
             return
+
+
+def _halves(topic: AuditedTopic) -> Iterator[tuple[int, str, StoredSchema]]:
+    """Version, `key: ` or `value: `, and half, of the pairs that a new one is compared with.
+
+    Other types have no properties that give a half its type, and so none that is read.
+    """
+    every = topic.policies.strategy in TRANSITIVE
+    for version, schema in topic.history.entries if every else topic.history.entries[-1:]:
+        with suppress(UndecodableError):
+            for name, half in zip(HALVES, split(schema), strict=True):
+                if half.type in AVRO_DEFINED:
+                    yield version, f"{name}: ", half
 
 
 def _broken_promise(topic: AuditedTopic) -> Iterator[Cause]:

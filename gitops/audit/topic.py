@@ -36,6 +36,11 @@ class AuditedTopic:
         """The newest live version."""
         return self.history.entries[-1][1]
 
+    @property
+    def latest_version(self) -> int:
+        """Its number."""
+        return self.history.entries[-1][0]
+
     def history_before(self, version: int) -> StoredHistory:
         """The live versions that a version was registered after."""
         earlier = tuple(one for one in self.history.entries if one[0] < version)

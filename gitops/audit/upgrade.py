@@ -84,7 +84,7 @@ def _losses(
     faults = _faults(topic, target)
     if not faults:
         yield _other_refusal(topic, target, lost)
-    latest = topic.history.entries[-1][0]
+    latest = topic.latest_version
     # A tombstone leaves the entry, on which the older store fails as before (Pulsar 4.0.7).
     how = " with --force (a tombstone is not enough)" if unknown_type(topic.history, target) else ""
     again = next((one.remedy for one in faults if latest in one.versions), _AGAIN)
@@ -96,17 +96,26 @@ def _losses(
             if one.version in fault.versions or (not number and one.version not in elsewhere)
         ]
         if own:
-            mend = (
-                f"on {topic.line.name}, {deadline}: delete the topic's schema{how} when the "
-                f"backlog is consumed, then register {again}"
-            )
-            yield _of_fault(topic, target, fault, own, mend)
+            delete = f"delete the topic's schema{how} when the backlog is consumed"
+            mend = f"{delete}, then register {again}"
+            if not _concerns_latest(own, latest):
+                mend = f"have every client of {versions_text(fault.versions)} use v{latest}"
+            when = f"on {topic.line.name}, {deadline}: "
+            yield _of_fault(topic, target, fault, own, when + mend)
+
+
+def _concerns_latest(lost: Sequence[Difference], latest: int) -> bool:
+    """Whether more than connections and uploads with older schemas is lost."""
+    asked = (one.asked for one in lost)
+    return any(
+        operation is Operation.READ or version in (latest, None) for operation, version in asked
+    )
 
 
 def _of_fault(
     topic: AuditedTopic, target: BrokerLine, fault: _Fault, lost: Sequence[Difference], mend: str
 ) -> Cause:
-    stops = _effects(lost, target)
+    stops = _effects(topic, lost, target)
     return Cause(
         message=f"{fault.reason}; {stops}",
         finding=make_finding(
@@ -128,10 +137,11 @@ def _switch(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
     asked = [one.asked for one in lost]
     if not (kept := [one for one in asked if one not in left]):
         return ""
-    said = f"schemaJsonAllowLegacyJacksonFormat=true on every broker keeps {_operations(kept)}"
-    latest = topic.history.entries[-1][0]
+    latest = topic.latest_version
+    keeps = "schemaJsonAllowLegacyJacksonFormat=true on every broker keeps"
+    said = f"{keeps} {_operations(kept, latest)}"
     still = [one for one in sorted(left, key=str) if one in asked or _is_registration(one, latest)]
-    return f"{said}; {_operations(still)} need: " if still else f"{said}; without it: "
+    return f"{said}; {_operations(still, latest)} need: " if still else f"{said}; without it: "
 
 
 def _is_registration(asked: Asked, latest: int) -> bool:
@@ -141,7 +151,7 @@ def _is_registration(asked: Asked, latest: int) -> bool:
 
 
 def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference]) -> Cause:
-    message = f"{lost[0].after.reason}; {_effects(lost, target)}"
+    message = f"{lost[0].after.reason}; {_effects(topic, lost, target)}"
     return Cause(
         message=message,
         finding=make_finding(
@@ -156,7 +166,8 @@ def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Diffe
 
 def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference]) -> Cause:
     old, new = topic.line.name, target.name
-    message = f"{new} accepts what {old} refuses: {_operations(one.asked for one in gained)}"
+    what = _operations([one.asked for one in gained], topic.latest_version)
+    message = f"{new} accepts what {old} refuses: {what}"
     return Cause(
         message=message,
         finding=make_finding(
@@ -224,28 +235,33 @@ def _needs_switch(schema: StoredSchema, present: BrokerLine, target: BrokerLine)
 # In words: who is affected.
 
 
-def _effects(lost: Sequence[Difference], target: BrokerLine) -> str:
-    return f"{target.name} refuses {_operations(one.asked for one in lost)}"
+def _effects(topic: AuditedTopic, lost: Sequence[Difference], target: BrokerLine) -> str:
+    said = _operations([one.asked for one in lost], topic.latest_version)
+    return f"{target.name} refuses {said}"
 
 
-def _operations(found: Iterable[Asked]) -> str:
-    """`producers and uploads with the same or a new schema, consumers with a new schema`."""
-    news: dict[Operation, set[bool]] = {}
+def _operations(found: Iterable[Asked], latest: int) -> str:
+    """`producers and uploads with the same or a new schema, consumers with a new schema`.
+
+    The same one is the latest; where that is not refused it is an older one.
+    """
+    asked: dict[Operation, set[int | None]] = {}
     for operation, version in found:
-        news.setdefault(operation, set()).add(version is None)
+        asked.setdefault(operation, set()).add(version)
     alike: dict[str, list[str]] = {}
     for operation, who in _WHO.items():
-        if operation in news:
-            alike.setdefault(_which(operation, news[operation]), []).append(who)
+        if operation in asked:
+            alike.setdefault(_which(operation, asked[operation], latest), []).append(who)
     return ", ".join(f"{_and(who)}{which}" for which, who in alike.items())
 
 
-def _which(operation: Operation, news: set[bool]) -> str:
+def _which(operation: Operation, versions: set[int | None], latest: int) -> str:
     if operation is Operation.READ:
         return ""
-    if len(news) == 1:
-        return " with a new schema" if True in news else " with the same schema"
-    return " with the same or a new schema"
+    known = "the same" if latest in versions else "an older"
+    if None not in versions:
+        return f" with {known} schema"
+    return " with a new schema" if versions == {None} else f" with {known} or a new schema"
 
 
 def _and(words: Sequence[str]) -> str:
