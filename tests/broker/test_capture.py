@@ -290,7 +290,7 @@ def test_a_killed_capture_goes_on_to_the_same_messages(
                 time.sleep(0.01)
             number = random.choice((signal.SIGKILL, signal.SIGINT))
             try:
-                process.wait(random.uniform(0, 0.4) if turn < 6 else 120)
+                process.wait(random.uniform(0, 0.1 * turn) if turn < 6 else 120)
             except subprocess.TimeoutExpired:
                 process.send_signal(number)
                 killed += 1

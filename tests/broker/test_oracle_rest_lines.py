@@ -43,8 +43,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
     release: str, tmp_path: Path
 ) -> None:
     seed = int(os.environ.get("ORACLE_SEED") or secrets.randbelow(10**9))
-    random = [case for case in itertools.islice(LineCases(seed), _COUNT) if is_for_rest(case)]
-    cases = [plain_native_case(), *random]
+    cases = [case for case in itertools.islice(LineCases(seed), _COUNT) if is_for_rest(case)]
     registry = EmbeddedRegistry(
         "local", tmp_path / "registry.db", BrokerSettings(release=release[:3])
     )
@@ -57,7 +56,9 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
             closing(AdminRest(served_url)) as served,
             closing(AdminRest(running.admin_url)) as broker,
         ):
-            found = rest_differences(cases, broker, served)
+            # Before the histories of all others: `plain_native_schema` has the reason.
+            found = rest_differences([plain_native_case()], broker, served)
+            found += rest_differences(cases, broker, served)
             shown = settings_shown(running.admin_url, release)
             registry.create_namespace(_NAMESPACE)  # which a standalone broker has
             assert releases_shown(running.admin_url) == {"4.2"}
