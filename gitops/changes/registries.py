@@ -8,10 +8,12 @@ from dataclasses import replace
 from gitops.broker.connection import ConnectionPolicies, connection_policies
 from gitops.model.config import Config, RegistryConfig
 from gitops.model.errors import UsageError
+from gitops.model.findings import Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.state import NamespaceState, RegistryState, Repository
 from gitops.planning.policies import overlay
+from gitops.repository.loading.layout import CONFIG
 from gitops.repository.suggestions import did_you_mean
 
 # The registries of both sides of a change: which one is which, and what each says by itself.
@@ -69,13 +71,20 @@ def registry_config(repository: Repository, name: str | None) -> tuple[str, Regi
     wanted = name or repository.config.default_registry
     config = repository.config.registries.get(wanted)
     if config is None:
-        known = repository.config.registries
-        raise UsageError(
-            f"there is no registry '{wanted}'",
-            where="gitops.yaml",
-            hint=did_you_mean(wanted, known) or f"known: {', '.join(sorted(known)) or 'none'}",
-        )
+        raise _no_registry(wanted, repository)
     return wanted, config
+
+
+def _no_registry(wanted: str, repository: Repository) -> UsageError:
+    """An entry with an error is left out of the configuration: then the error is what to tell."""
+    for one in repository.findings:
+        if one.severity is Severity.ERROR and one.location and one.location.file == CONFIG:
+            what = f"the registries are not known: {one.message}"
+            hint = "pulsar-gitops validate shows all errors of the file"
+            return UsageError(what, where=str(one.location), hint=hint)
+    known = repository.config.registries
+    hint = did_you_mean(wanted, known) or f"known: {', '.join(sorted(known)) or 'none'}"
+    return UsageError(f"there is no registry '{wanted}'", where=CONFIG, hint=hint)
 
 
 def registries_in_order(names: Iterable[str], config: Config) -> list[str]:

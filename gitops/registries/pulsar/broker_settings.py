@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gitops.registries.pulsar.admin_client import AdminClient
     from gitops.registries.pulsar.error_responses import Answer
 
-_VERSION: Final = "brokers/version"
+VERSION: Final = "brokers/version"
 _CONFIGURATION: Final = "brokers/configuration/runtime"
 _BROKERS: Final = "brokers"
 _RELEASE: Final = re.compile(r"\d{1,9}\.\d{1,9}[\w.+-]{0,60}", re.ASCII)
@@ -89,7 +89,7 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
             return None
 
     version, configuration, brokers = map_in_threads(
-        get, (_VERSION, _CONFIGURATION, _BROKERS), threads=threads, on_progress=lambda _done: None
+        get, (VERSION, _CONFIGURATION, _BROKERS), threads=threads, on_progress=lambda _done: None
     )
     found = _Findings()
     _add_release(found, version, _other_releases(client, brokers, threads))
@@ -159,7 +159,7 @@ def _other_releases(client: AdminClient, brokers: Answer | None, threads: int) -
     def get(name: str) -> str | None:
         origin = broker_origin(name, client.address.origin)
         try:
-            return _release(client.get_quickly(origin, _VERSION)) if origin else None
+            return _release(client.get_quickly(origin, VERSION)) if origin else None
         except OutsideError:
             return None
 

@@ -19,6 +19,7 @@ from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path, parse_address, schema_path, topic_path
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
 from gitops.registries.pulsar.broker_probes import ClusterBroker
+from gitops.registries.pulsar.broker_settings import VERSION
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.creations import CreationClient
 from gitops.registries.pulsar.credentials import open_credentials
@@ -230,6 +231,8 @@ class PulsarRegistry:
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, several at a time."""
+        if not scope.namespaces and not scope.topics:
+            self._admin_client.get(VERSION)  # or a cluster that is gone would look like a clean one
         tenants, partitions = self._creations.tenants(scope), self._creations.partitions(scope)
         try:
             state = observe(self._reading, self._config, scope, progress, self._broker)

@@ -115,6 +115,14 @@ def test_an_unknown_registry(args: tuple[str, ...], repo: Path, command: Command
     assert_told(done, 2, "there is no registry 'lokal'", "did you mean local?")
 
 
+def test_a_registry_with_an_error_is_not_one_that_is_not_there(
+    repo: Path, command: CommandLine
+) -> None:
+    (repo / "gitops.yaml").write_text(SETTINGS + "{local: {kind: pulsar, adress: x}}\n")
+    done = command("snapshot", "--repo", repo)
+    assert_told(done, 2, "missing key 'url'", "gitops.yaml:3:", "pulsar-gitops validate")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("args", "words"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections import Counter
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -309,3 +311,13 @@ def test_a_topic_on_which_the_broker_fails_stops_no_other(
     assert caught.value.state.topics[TOPIC].history.entries
     assert caught.value.reasons == {broken: "the registry answered 500: no schema type 22"}
     assert caught.value.exit_code == 4
+
+
+def test_a_cluster_that_is_gone_is_no_empty_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with (
+        closing(open_test_registry(f"http://127.0.0.1:{port}")) as registry,
+        pytest.raises(OutsideError, match="no answer from the registry"),
+    ):
+        registry.observe(Scope())
