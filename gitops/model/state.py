@@ -102,11 +102,13 @@ class RegistryState:
 class Scope:
     """What to read from a registry: these namespaces' policies, these topics' schemas.
 
-    Of `partitions` it is whether these topics exist, and with how many.
+    Of `partitions` it is whether these topics exist, and with how many. Without `topic_policies`
+    the topics' own policies are not needed, which only administrators may read.
     """
 
     namespaces: frozenset[NamespaceName] = frozenset()
     topics: frozenset[TopicName] = frozenset()
+    topic_policies: bool = True
     tenants: frozenset[TenantName] = frozenset()
     partitions: frozenset[TopicName] = frozenset()
 

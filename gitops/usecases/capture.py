@@ -71,7 +71,8 @@ def capture(
     """
     # The ends come first: the version of each message before them is registered by then.
     partitions = {topic: _partitions(messages, topic) for topic in request.topics}
-    state = registry.observe(Scope(topics=frozenset(request.topics)))
+    scope = Scope(topics=frozenset(request.topics), topic_policies=False)
+    state = registry.observe(scope)
     versions = {
         topic: {each.version: each.info for each in state.topics[topic].history.entries}
         for topic in request.topics

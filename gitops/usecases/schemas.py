@@ -22,7 +22,7 @@ _SHOWN: Final = 3
 
 def read_history(registry: Registry, topic: TopicName) -> SchemaHistory:
     """The live versions of a topic, one at least; raises NotThereError, OutsideError."""
-    history = registry.observe(Scope(topics=frozenset({topic}))).topics[topic].history
+    history = registry.observe(_schemas_of(topic)).topics[topic].history
     if history.entries:
         return history
     _require_namespace(registry, topic.namespace)
@@ -60,13 +60,16 @@ def extract(request: ExtractRequest) -> Extraction:
 
 def match_class(request: ExtractRequest, place: TopicPlace) -> ClassMatch:
     """The same against a topic; without a type the class has the topic's, if it can."""
-    scope = Scope(topics=frozenset({place.topic}))
-    history = place.registry.observe(scope).topics[place.topic].history
+    history = place.registry.observe(_schemas_of(place.topic)).topics[place.topic].history
     kind = topic_avro_type(place.topic, place.repository, history)
     request = replace(request, topic_type=kind)
     extraction = extract(request)
     match = match_schema(extraction.info, extraction.locate, place)
     return ClassMatch(name=request.name, extraction=extraction, match=match)
+
+
+def _schemas_of(topic: TopicName) -> Scope:
+    return Scope(topics=frozenset({topic}), topic_policies=False)
 
 
 def _require_namespace(registry: Registry, name: NamespaceName) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.support.admin_rest import admin_request
-from tests.support.command_line import CommandLine
+from tests.support.command_line import captured
 from tests.support.git_repos import GitRepository
 from tests.support.pulsar_broker import BrokerUnavailableError
 from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, secured_broker
@@ -18,12 +18,14 @@ from tests.support.secured_broker import STRANGER, SUPERUSER, SecuredBroker, sec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pulsar_library = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "rights.md"
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
 _TOPIC: Final = "shop/orders/created"
 _FRESH: Final = "shop/orders/fresh"
+_SENT: Final = "shop/orders/sent"
 _RIGHTS: Final = {
     "none": STRANGER,
     "consume": "consumer",
@@ -46,12 +48,19 @@ _CALLS: Final[dict[str, tuple[str, ...]]] = {
     "drift": ("drift",),
     "rollout": ("rollout",),
     "snapshot": ("snapshot",),
+    "capture": ("capture", _SENT, "--out", "{out}"),
+    "publish": ("publish", "{messages}", "--to", "shop/orders/published"),
+    "publish --dry-run": ("publish", "{messages}", "--to", _TOPIC, "--dry-run"),
     "apply": ("apply", "--auto-approve"),
     "import TENANT/NAMESPACE": ("import", "shop/orders"),
     "apply that creates a tenant": ("apply", "--auto-approve"),
     "import without names": ("import",),
     "audit without names": ("audit",),
 }
+_REFUSALS: Final = ("may not do this", "AuthorizationError")
+"""The words of admin REST's refusals, and the broker's name for those of its protocol."""
+_REFUSED: Final = (4, 6)
+"""Where a command is refused at once, and after a part of its work."""
 _OFFLINE: Final = ("none: no cluster is asked",)
 
 
@@ -68,10 +77,11 @@ _NEEDED: Final = {name: right for name, right in _rows() if right not in _OFFLIN
 
 @pytest.fixture(scope="module")
 def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecuredBroker]:
-    settings = {"brokerDeleteInactiveTopicsEnabled": "false"}
+    settings = {"brokerDeleteInactiveTopicsEnabled": "false", "brokerServicePortTls": "0"}
     try:
         with secured_broker(tmp_path_factory.mktemp("secured"), settings) as broker:
             _fill(broker)
+            _send_message(broker)
             yield broker
     except BrokerUnavailableError as reason:
         pytest.skip(f"no Pulsar broker: {reason}")
@@ -90,6 +100,18 @@ def _fill(secured: SecuredBroker) -> None:
     for name in ("created", "other"):
         schema = {"type": "STRING", "schema": "", "properties": {}}
         send("POST", f"schemas/shop/orders/{name}/schema", schema)
+
+
+def _send_message(secured: SecuredBroker) -> None:
+    retention = {"retentionTimeInMinutes": -1, "retentionSizeInMB": -1}
+    _send(secured, "POST", "namespaces/shop/orders/retention", retention)
+    client = pulsar_library.Client(
+        secured.broker.service_url,
+        authentication=pulsar_library.AuthenticationToken(secured.token(SUPERUSER)),
+        logger=pulsar_library.FileLogger(pulsar_library.LoggerLevel.Error, "/dev/null"),
+    )
+    client.create_producer(f"persistent://{_SENT}").send(b"an order")
+    client.close()
 
 
 def _send(secured: SecuredBroker, method: str, path: str, body: object) -> None:
@@ -134,7 +156,6 @@ def test_a_command_needs_its_right_and_no_larger_one(
     secured: SecuredBroker,
     repo: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     definition = repo / "string.avsc"
     definition.write_text('{"type": "record", "name": "R", "fields": []}')
@@ -142,11 +163,16 @@ def test_a_command_needs_its_right_and_no_larger_one(
         manifest = repo / "namespaces" / "made" / "tenant.yaml"
         manifest.parent.mkdir()
         manifest.write_text(f"{_HEAD}Tenant\ntenant: made\n")
-    words = [word.format(definition=definition) for word in _CALLS[name]]
-    command, rights = CommandLine(capsys), list(_RIGHTS)
+    messages = repo.with_name("messages")
+    if "{messages}" in _CALLS[name]:
+        monkeypatch.setenv("TEST_PULSAR_TOKEN", secured.token(SUPERUSER))
+        assert captured("capture", _SENT, "--out", messages, "--repo", repo).code == 0
+    files = {"definition": definition, "out": repo.with_name("out"), "messages": messages}
+    words, rights = [word.format(**files) for word in _CALLS[name]], list(_RIGHTS)
 
     for right in rights[: rights.index(_NEEDED[name]) + 1]:
         monkeypatch.setenv("TEST_PULSAR_TOKEN", secured.token(_RIGHTS[right]))
-        done = command(*words, "--repo", repo)
-        refused = done.code == 4 or "credentials may not do this" in done.err
+        done = captured(*words, "--repo", repo)
+        refused = any(words in done.err + done.out for words in _REFUSALS)
         assert refused is (right != _NEEDED[name]), (right, done)
+        assert (done.code in _REFUSED) is refused, (right, done)

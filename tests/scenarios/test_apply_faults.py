@@ -12,22 +12,20 @@ import random
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import pytest
 
 from gitops.journal import writer
 from gitops.journal.reader import read_journal
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import OutsideError, UnknownOutcomeError
+from gitops.model.errors import OutsideError
 from gitops.model.journal import Outcome as JournalOutcome
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import PolicyChange
-from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Registry
 from gitops.registries.embedded.registry import EmbeddedRegistry
@@ -40,6 +38,7 @@ from tests.scenarios.registries import behind_rest
 from tests.support.admin_rest import admin_request
 from tests.support.command_line import CommandLine, Outcome
 from tests.support.faults import Fault, Faults, KilledError, cutting, faulty_proxy, with_fault
+from tests.support.faulty_registry import FaultyRegistry
 from tests.support.interrupts import ctrl_c_as_ever
 from tests.support.plan_ends import PlanEnd
 from tests.support.random_changes import TOPICS, RandomChange
@@ -53,33 +52,6 @@ _REPLAN: Final = "make a new plan and have it reviewed"
 _ENOUGH: Final = 40
 _MOST_FAULTS: Final = 3
 _TIMEOUTS: Final = "timeouts: {read: 2}"
-
-
-_T = TypeVar("_T")
-
-
-class _Faulty(EmbeddedRegistry):
-    """Fails as it is told to."""
-
-    faults = Faults()
-
-    def create_namespace(self, namespace: NamespaceName) -> None:
-        self._write(lambda: super(_Faulty, self).create_namespace(namespace))
-
-    def set_policies(
-        self, subject: NamespaceName | TopicName, changes: Iterable[PolicyChange]
-    ) -> None:
-        wanted = list(changes)
-        self._write(lambda: super(_Faulty, self).set_policies(subject, wanted))
-
-    def register_schema(self, topic: TopicName, info: SchemaInfo) -> int:
-        return self._write(lambda: super(_Faulty, self).register_schema(topic, info))
-
-    def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
-        return self._write(lambda: super(_Faulty, self).delete_schema(topic, force=force))
-
-    def _write(self, work: Callable[[], _T]) -> _T:
-        return with_fault(self.faults, work, lambda: UnknownOutcomeError("the connection broke"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -220,7 +192,7 @@ def _embedded(
     faults = Faults()
 
     def opened(name: str, _config: RegistryConfig, root: Path) -> EmbeddedRegistry:
-        found = _Faulty(name, root / "live.db", address="live.db")
+        found = FaultyRegistry(name, root / "live.db", address="live.db")
         found.faults = faults
         return found
 

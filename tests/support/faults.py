@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class Fault(StrEnum):
-    """What happens to one request that writes."""
+    """What happens to one request that writes; of `FLAKY`, to every third one that reads."""
 
     LOST = "lost before it is carried out"
     UNANSWERED = "carried out, and the answer lost"
@@ -30,6 +30,8 @@ class Fault(StrEnum):
     LIMITED = "429, not carried out"
     FAILED = "500, carried out"
     GATEWAY = "502 with HTML, carried out"
+    GONE = "carried out, and nothing answers any more"
+    FLAKY = "a read is cut, or answered with 503, 502 and HTML, or the half of it"
     INTERRUPTED = "Ctrl-C meanwhile"
     PRESSED_TWICE = "Ctrl-C twice meanwhile, carried out"
     KILLED = "the process is killed before it"
@@ -39,8 +41,9 @@ class Fault(StrEnum):
 
 NOT_CARRIED_OUT: Final = frozenset({Fault.LOST, Fault.BUSY, Fault.LIMITED})
 CARRIED_OUT: Final = frozenset(
-    {Fault.UNANSWERED, Fault.LATE, Fault.CUT, Fault.FAILED, Fault.GATEWAY}
+    {Fault.UNANSWERED, Fault.LATE, Fault.CUT, Fault.FAILED, Fault.GATEWAY, Fault.GONE}
 )
+_OF_READS: Final = (Fault.UNANSWERED, Fault.BUSY, Fault.CUT, Fault.GATEWAY, Fault.LIMITED)
 KILLS: Final = frozenset({Fault.KILLED, Fault.KILLED_AFTER, Fault.CUT_JOURNAL})
 
 
@@ -52,8 +55,8 @@ class KilledError(BaseException):
 class Faults:
     """One fault for the write number `at`, from 0; `writes` counts them.
 
-    Of a journal `at` and `lines` count the lines, and `kept` is the share of the line that is
-    written before the process ends.
+    With `gone` nothing answers. Of a journal `at` and `lines` count the lines, and `kept` is the
+    share of the line that is written before the process ends.
     """
 
     fault: Fault | None = None
@@ -61,12 +64,15 @@ class Faults:
     kept: float = 0.0
     writes: int = 0
     lines: int = 0
+    reads: int = 0
     dead: bool = False
+    gone: bool = False
 
     def set(self, fault: Fault | None, at: int = 0, kept: float = 0.0) -> None:
         """What happens next, to a new process."""
         self.fault, self.at, self.kept = fault, at, kept
-        self.writes, self.lines, self.dead = 0, 0, False
+        self.writes, self.lines, self.reads = 0, 0, 0
+        self.dead = self.gone = False
 
     def check_alive(self) -> None:
         """Raise KilledError in a process that is killed."""
@@ -77,7 +83,19 @@ class Faults:
         """The fault of the next write; raises KilledError in a process that is killed."""
         self.check_alive()
         number, self.writes = self.writes, self.writes + 1
+        if self.gone:
+            return Fault.LOST
+        self.gone = self.fault is Fault.GONE and number == self.at
         return self.fault if number == self.at else None
+
+    def next_read(self) -> Fault | None:
+        """The fault of the next read, of those that a write may have."""
+        self.reads += 1
+        if self.gone:
+            return Fault.LOST
+        if self.fault is not Fault.FLAKY or self.reads % 3:
+            return None
+        return _OF_READS[self.reads // 3 % len(_OF_READS)]
 
     def kill(self) -> None:
         """End the process."""
@@ -162,7 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         assert isinstance(self.server, _Proxy)
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        fault = None if self.command == "GET" else self.server.faults.next()
+        faults = self.server.faults
+        fault = faults.next_read() if self.command == "GET" else faults.next()
         if fault is Fault.LOST:
             self._cut()
         elif fault in (Fault.BUSY, Fault.LIMITED):
@@ -182,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
                 _press()
                 _press()
                 self._cut()
-            case Fault.UNANSWERED:
+            case Fault.UNANSWERED | Fault.GONE:
                 self._cut()
             case Fault.LATE:
                 threading.Event().wait(LATE_SECONDS)

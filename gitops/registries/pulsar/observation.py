@@ -314,7 +314,7 @@ class _Observer:
 
         None where there is no such namespace.
         """
-        asked = Counter(topic.namespace for topic in scope.topics)
+        asked = Counter(topic.namespace for topic in scope.topics if scope.topic_policies)
         names = sorted(name for name, count in asked.items() if count >= _WORTH_LISTING)
         lists = [(name, path) for name in names for path in list_paths(name)]
         found = map_in_threads(
@@ -340,6 +340,8 @@ class _Observer:
                 history = self.reading.history(topic)
             except FailedReadError as error:
                 return error
+            if not scope.topic_policies:
+                return TopicState(topic=topic, history=history)
             if known is not None and topic not in known:
                 return TopicState(topic=topic, history=history, exists=False)
             policies = self._policies(topic, namespaces.get(topic.namespace))
