@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
 from collections import Counter
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.pulsar_client import open_test_registry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_httpserver import HTTPServer
@@ -68,8 +70,11 @@ class FakeCluster:
 
 
 @pytest.fixture
-def cluster(httpserver: HTTPServer) -> FakeCluster:
-    return FakeCluster(httpserver)
+def cluster(httpserver: HTTPServer) -> Iterator[FakeCluster]:
+    yield FakeCluster(httpserver)
+    for thread in threading.enumerate():
+        if thread.name.startswith("pulsar-read"):  # nobody waits for it where another one failed
+            thread.join()
 
 
 @pytest.fixture
