@@ -87,6 +87,24 @@ class PolicyDrift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionDrift:
+    """A topic has another number of partitions than the files say; 0 is a topic without.
+
+    `recorded` is the snapshot's, None where it has none.
+    """
+
+    topic: TopicName
+    files: int
+    live: int
+    recorded: int | None = None
+
+    @property
+    def subject(self) -> TopicName:
+        """Whom it is about."""
+        return self.topic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaDeletion:
     """The files have a schema, and the registry has it no more.
 
@@ -164,6 +182,7 @@ class UnmanagedNamespace:
 Drift = (
     VersionDrift
     | PolicyDrift
+    | PartitionDrift
     | SchemaDeletion
     | VersionLoss
     | NamespaceDeletion

@@ -17,6 +17,7 @@ from gitops.model.drift import (
     Drift,
     DriftReport,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     Recording,
     SchemaDeletion,
@@ -38,7 +39,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import is_same_value, managed_items, snake_case
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.drift import Provenance, split_versions
 from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import PlanInput, strategy_of
@@ -115,6 +116,7 @@ class _Search:
             chain.from_iterable(map(self._namespace_or_policy, plan.actions)),
             chain.from_iterable(map(self._unmanaged_keys, desired.namespaces)),
             chain.from_iterable(map(self._unmanaged_keys, desired.topics)),
+            chain.from_iterable(map(self._partitions, desired.partitions.values())),
             chain.from_iterable(map(self._schema, outcomes)),
             chain.from_iterable(map(self._losses, self._observed.topics.values())),
             map(_unmanaged_topic, self._input.unmanaged),
@@ -172,6 +174,17 @@ class _Search:
                     recorded=old.get(key),
                     was_recorded=True,
                 )
+
+    def _partitions(self, desired: TopicPartitions) -> Iterator[Drift]:
+        topic, wanted = desired.topic, desired.count or 0
+        live, before = self._observed.partitions.get(topic), self._recorded.partitions.get(topic)
+        if live is None or live.count in (None, wanted):
+            return
+        recorded = before.count if before else None
+        if recorded == live.count:
+            self.pending.add(topic)
+            return
+        yield PartitionDrift(topic=topic, files=wanted, live=live.count or 0, recorded=recorded)
 
     def _schema(self, outcome: _Outcome) -> Iterator[Drift]:
         topic = outcome.topic

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from gitops.model.broker_settings import with_known
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import (
+    NamespaceState,
+    RegistryState,
+    Scope,
+    TopicPartitions,
+    TopicState,
+)
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
 from gitops.repository.broker_snapshots import recorded_settings
@@ -17,6 +24,7 @@ from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
     read_namespace_state,
+    read_topic,
     read_topic_state,
     snapshot_files,
 )
@@ -61,9 +69,12 @@ class SnapshotRegistry(ReadOnlyRegistry):
         for count, topic in enumerate(sorted(scope.topics)):
             progress("reading the snapshot", count, len(scope.topics))
             topics[topic] = self._topic(topic)
+        counted = ((topic, self._recorded(topic)[1]) for topic in sorted(scope.partitions))
         return RegistryState(
             namespaces={name: self._namespace(name) for name in sorted(scope.namespaces)},
             topics=topics,
+            # A topic whose number was not recorded may exist all the same.
+            partitions={topic: found for topic, found in counted if found},
         )
 
     @cached_property
@@ -88,15 +99,20 @@ class SnapshotRegistry(ReadOnlyRegistry):
         return NamespaceState(namespace=name, exists=name in self._recorded_namespaces)
 
     def _topic(self, topic: TopicName) -> TopicState:
+        found, _ = self._recorded(topic)
+        return replace(found, topic=topic)
+
+    def _recorded(self, topic: TopicName) -> tuple[TopicState, TopicPartitions | None]:
+        """What was recorded of a topic under either domain: a schema history has none."""
         for file in self._candidates(topic):
-            found = read_topic_state(self._tree, file)
-            # A schema history has no domain.
+            found, partitions = read_topic(self._tree, file)
             if (found.topic.namespace, found.topic.local_name) == (
                 topic.namespace,
                 topic.local_name,
             ):
-                return TopicState(topic=topic, history=found.history, policies=found.policies)
-        return TopicState(topic=topic)
+                is_counted = partitions.exists and found.topic == topic
+                return found, partitions if is_counted else None
+        return TopicState(topic=topic), None
 
     def _candidates(self, topic: TopicName) -> Iterator[str]:
         """The files that may be about a topic, under either domain."""

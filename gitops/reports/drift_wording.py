@@ -12,6 +12,7 @@ from gitops.model.drift import (
     Drift,
     DriftReport,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     Recording,
     SchemaDeletion,
@@ -24,6 +25,7 @@ from gitops.model.drift import (
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import PolicyChange
+from gitops.planning.creations import counted
 from gitops.planning.drift import moment_text
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
@@ -74,8 +76,8 @@ def _drift_entry(drift: Drift, recording: Recording | None) -> DriftEntry:
         case VersionDrift():
             title = f"{count(len(drift.versions), 'version')} outside git"
             return _entry("!", drift, title, _version_lines(drift))
-        case PolicyDrift():
-            return _entry("~", drift, "policy changed", _policy_lines(drift, recording))
+        case PolicyDrift() | PartitionDrift():
+            return _change_entry(drift, recording)
         case SchemaDeletion():
             title = "schema deleted" if drift.topic_exists else "topic deleted"
             return _entry("-", drift, title, [DriftLine(text=_deletion_text(drift))])
@@ -91,6 +93,13 @@ def _drift_entry(drift: Drift, recording: Recording | None) -> DriftEntry:
             return _entry("+", drift, "unmanaged namespace", [DriftLine(text=text)])
         case _:
             assert_never(drift)
+
+
+def _change_entry(drift: PolicyDrift | PartitionDrift, recording: Recording | None) -> DriftEntry:
+    if isinstance(drift, PolicyDrift):
+        return _entry("~", drift, "policy changed", _policy_lines(drift, recording))
+    lines = [DriftLine(text=_partition_text(drift, recording))]
+    return _entry("~", drift, "partitions changed", lines)
 
 
 def _entry(sign: str, drift: Drift, title: str, lines: Sequence[DriftLine]) -> DriftEntry:
@@ -135,11 +144,20 @@ def _policy_lines(drift: PolicyDrift, recording: Recording | None) -> list[Drift
 
 def _recorded_text(drift: PolicyDrift, recording: Recording | None) -> str:
     """Pulsar has no time of a policy (4.0.7), so the snapshot's is all that is known."""
-    if not drift.was_recorded:
+    return _since_text(policy_text(drift.recorded) if drift.was_recorded else "", recording)
+
+
+def _since_text(recorded: str, recording: Recording | None) -> str:
+    if not recorded:
         return "in no snapshot, so since when is unknown"
     taken = recording.taken if recording else ""
     after = taken.replace("T", " ").replace("Z", " UTC") or "that"
-    return f"{policy_text(drift.recorded)} in the snapshot, so changed after {after}"
+    return f"{recorded} in the snapshot, so changed after {after}"
+
+
+def _partition_text(drift: PartitionDrift, recording: Recording | None) -> str:
+    since = _since_text("" if drift.recorded is None else str(drift.recorded), recording)
+    return f"{counted(drift.files)} in git, {drift.live or 'none'} in the registry; {since}"
 
 
 def _deletion_text(drift: SchemaDeletion) -> str:

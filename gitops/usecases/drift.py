@@ -116,7 +116,11 @@ def _other_namespaces(
 
 def _scope(plan_input: PlanInput) -> Scope:
     desired = plan_input.desired
-    return Scope(namespaces=frozenset(desired.namespaces), topics=frozenset(desired.topics))
+    return Scope(
+        namespaces=frozenset(desired.namespaces),
+        topics=frozenset(desired.topics),
+        partitions=frozenset(desired.partitions),
+    )
 
 
 def _recording(root: Path, tree: FileTree, snapshot: SnapshotRegistry) -> Recording:

@@ -7,7 +7,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
+from urllib.error import HTTPError
 
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serve_in_thread
@@ -31,6 +33,19 @@ class Live:
     def create_topic(self, name: str) -> None:
         if self.admin:
             admin_request("PUT", f"{self.admin}/persistent/{self.tenant}/{name}")
+
+    def add_partitions(self, name: str, total: int) -> bool:
+        """Have so many, where somebody else than an apply can; answers whether that is so."""
+        if not self.admin:
+            return False
+        path = f"persistent/{self.tenant}/{name}/partitions"
+        try:
+            admin_request("POST", f"{self.admin}/{path}", total)
+        except HTTPError as refused:
+            if refused.code != HTTPStatus.METHOD_NOT_ALLOWED:  # which `serve` answers
+                raise
+            return False
+        return True
 
 
 @contextmanager

@@ -86,6 +86,7 @@ def _settled(cluster: _Cluster) -> None:
             **{f"{folder}/{name}.yaml": _topic(avro.format(name)) for name in ("order", "both")},
             **{f"{folder}/{name}.avsc": _definition("note") for name in ("order", "both")},
             **{f"{folder}/{name}.yaml": _topic("{type: STRING}") for name in ("status", "gone")},
+            f"{folder}/bulk.yaml": _topic("{type: STRING}", "partitions: 2 # enough\n"),
             f"{folder}/loose.yaml": _topic(
                 "{type: INT64}", "policies: {schemaCompatibilityStrategy: FULL} # why\n"
             ),
@@ -118,6 +119,7 @@ def test_every_kind_is_found_and_adopted(live: Live, tmp_path: Path, command: Co
     cluster("policies", "set", f"{space}/loose", "schemaCompatibilityStrategy=ALWAYS_COMPATIBLE")
     cluster.upload("by-hand", _definition("x"))
     cluster.live.create_topic("shop/by-hand")
+    has_more = cluster.live.add_partitions("shop/bulk", 4)
 
     found = {
         (one["drift"], one.get("topic") or one.get("subject")): one for one in cluster.drifts(3)
@@ -130,6 +132,7 @@ def test_every_kind_is_found_and_adopted(live: Live, tmp_path: Path, command: Co
         ("TopicDeleted" if live.admin else "SchemaDeleted", f"{space}/gone"),
         ("Policy", space),
         ("Policy", f"{space}/loose"),
+        *([("Partitions", f"{space}/bulk")] if has_more else []),
         ("UnmanagedTopic", f"{space}/by-hand"),
         ("UnmanagedTopic", f"{earlier}/old"),
         ("UnmanagedNamespace", None),
@@ -161,6 +164,8 @@ def test_every_kind_is_found_and_adopted(live: Live, tmp_path: Path, command: Co
     text = (cluster.repo.root / cluster.folder / "namespace.yaml").read_text("utf-8")
     assert "# about" in text
     assert "schemaCompatibilityStrategy: BACKWARD # ours" in text
+    bulk = (cluster.repo.root / cluster.folder / "bulk.yaml").read_text("utf-8")
+    assert f"partitions: {4 if has_more else 2} # enough\n" in bulk
     loose = (cluster.repo.root / cluster.folder / "loose.yaml").read_text("utf-8")
     assert "policies: # why\n  schemaCompatibilityStrategy: ALWAYS_COMPATIBLE\n" in loose
 

@@ -6,6 +6,7 @@ from gitops.model.drift import (
     DefinitionAnswer,
     DriftReport,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     Recording,
     SchemaDeletion,
@@ -46,6 +47,7 @@ EVERYTHING = DriftReport(
         PolicyDrift(subject=ORDERS, key="schemaValidationEnforced", files=True, live=False),
         NamespaceDeletion(namespace=NamespaceName("shop", "gone")),
         UnmanagedNamespace(namespace=NamespaceName("shop", "old")),
+        PartitionDrift(topic=_topic("bulk"), files=4, live=8, recorded=4),
         VersionDrift(
             topic=_topic("created"),
             versions=(

@@ -9,6 +9,7 @@ from gitops.model.drift import (
     Drift,
     DriftReport,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     SchemaDeletion,
     UnmanagedNamespace,
@@ -94,8 +95,8 @@ def _drift(drift: Drift) -> Document:
                 "definition": _answer(drift.definition),
                 "limit": drift.limit,
             }
-        case PolicyDrift():
-            return _policy(drift)
+        case PolicyDrift() | PartitionDrift():
+            return _policy(drift) if isinstance(drift, PolicyDrift) else _partitions(drift)
         case SchemaDeletion():
             return {
                 "drift": "SchemaDeleted" if drift.topic_exists else "TopicDeleted",
@@ -146,6 +147,16 @@ def _policy(drift: PolicyDrift) -> Document:
         "registry": value_text(drift.live),
         "snapshot": value_text(drift.recorded),
         "inSnapshot": drift.was_recorded,
+    }
+
+
+def _partitions(drift: PartitionDrift) -> Document:
+    return {
+        "drift": "Partitions",
+        "topic": str(drift.topic),
+        "files": drift.files,
+        "registry": drift.live,
+        "snapshot": drift.recorded,
     }
 
 

@@ -19,6 +19,8 @@ _GAP: Final = 3
 _INDENT: Final = 4
 _MAX_WIDTH: Final = 44
 """A wider cell pushes the rest of its own row aside, not the column of all rows."""
+_MANY: Final = 3
+"""Where one of so many titled rows has a line of its own for its title, all have."""
 
 
 def align_columns(
@@ -70,9 +72,11 @@ class _Rows:
         width = options.max_width
         gap = _GAP if self.titled else self._gap(width)
         widths = self._title_widths(width) if self.titled else self.widths
-        for row in self.rows:
-            line = _line(row, widths, gap)
-            if line.cell_len <= width:
+        lines = [_line(row, widths, gap) for row in self.rows]
+        wide = sum(line.cell_len > width for line in lines)
+        every = self.titled and 0 < len(lines) <= wide * _MANY
+        for row, line in zip(self.rows, lines, strict=True):
+            if line.cell_len <= width and not every:
                 yield line
             elif self.titled:
                 yield row[0]

@@ -8,10 +8,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from gitops.model.drift import (
     Drift,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     SchemaDeletion,
     UnmanagedNamespace,
@@ -102,7 +104,7 @@ class _Adopter:
             for one in drifts
             if isinstance(one, SchemaDeletion) and self._observed.topics[one.topic].is_empty
         }
-        changed = (VersionDrift, PolicyDrift, SchemaDeletion)
+        changed = (VersionDrift, PolicyDrift, PartitionDrift, SchemaDeletion)
         topics = _subjects(drifts, changed) - deleted
         # What is gone shares nothing any more with what changes.
         self._together(sorted(deleted), self._deleted_topics)
@@ -186,23 +188,25 @@ class _Adopter:
 
     def _topics(self, subjects: Sequence[Subject]) -> ImportedFiles:
         states = [self._observed.topics[one] for one in _topics(subjects)]
-        drifted = _subjects(self._input.drifts, (PolicyDrift,))
-        edited = self._formatted(
-            {
-                path: data
-                for state in states
-                if state.topic in drifted
-                for path, data in self._topic_policies(state)
-            }
-        )
+        edited = self._formatted(dict(chain.from_iterable(map(self._manifest, states))))
         tree = OverlaidTree(self._tree, edited)
         made = update_topics(tree, load(tree) if edited else self._repository, states)
         return replace(made, files={**edited, **made.files})
 
-    def _topic_policies(self, state: TopicState) -> Iterator[tuple[str, bytes]]:
+    def _manifest(self, state: TopicState) -> Iterator[tuple[str, bytes]]:
+        """The topic's manifest, where policies or partitions have drifted."""
         path = self._repository.topics[state.topic].manifest.file
-        policies = plain_policies(state.policies)
-        yield path, self._merged(path, {"policies": policies} if policies else {}, ("policies",))
+        new: dict[str, object] = {}
+        keys: list[str] = []
+        for drift in (one for one in self._input.drifts if one.subject == state.topic):
+            if isinstance(drift, PolicyDrift) and "policies" not in keys:
+                keys.append("policies")
+                new |= {"policies": found} if (found := plain_policies(state.policies)) else {}
+            elif isinstance(drift, PartitionDrift):
+                keys += ("partitions", "create")
+                new |= {"partitions": drift.live} if drift.live else {"create": True}
+        if keys:
+            yield path, self._merged(path, new, keys)
 
     def _policies(self, subjects: Sequence[Subject]) -> ImportedFiles:
         (name,) = _namespaces(subjects)

@@ -10,6 +10,7 @@ from gitops.model.drift import (
     Drift,
     DriftReport,
     NamespaceDeletion,
+    PartitionDrift,
     PolicyDrift,
     SchemaDeletion,
     UnmanagedNamespace,
@@ -21,7 +22,7 @@ from gitops.model.names import NamespaceName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
-from gitops.model.state import NamespaceState, RegistryState, TopicState
+from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.drift import Provenance
 from gitops.planning.plan import make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
@@ -237,3 +238,30 @@ def test_what_no_file_declares() -> None:
         UnmanagedTopic(topic=late.topic, policies={"schemaValidationEnforced": True}),
     )
     assert report.without_schema == 3
+
+
+@pytest.mark.parametrize(
+    ("live", "recorded", "drifts", "pending"),
+    [(8, None, True, 0), (8, 4, True, 0), (8, 8, False, 1), (0, 4, True, 0), (4, 8, False, 0)],
+)
+def test_the_snapshot_tells_who_changed_the_partitions(
+    live: int,
+    recorded: int | None,
+    drifts: bool,  # noqa: FBT001 - a row of the table
+    pending: int,
+) -> None:
+    report = _report(
+        _partitioned(4),
+        _partitioned(live),
+        0,
+        recorded=None if recorded is None else _partitioned(recorded),
+    )
+
+    one = PartitionDrift(topic=CREATED, files=4, live=live, recorded=recorded)
+    assert report.drifts == ((one,) if drifts else ())
+    assert report.pending == pending
+
+
+def _partitioned(count: int) -> RegistryState:
+    partitions = {CREATED: TopicPartitions(topic=CREATED, count=count)}
+    return replace(_topic(_A), partitions=partitions)

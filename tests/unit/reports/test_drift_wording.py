@@ -38,7 +38,7 @@ def test_every_kind_of_drift_is_there() -> None:
 
 def test_the_verdict_counts_subjects() -> None:
     assert verdict_text(EVERYTHING) == (
-        "✗ production: 9 topics and 3 namespaces have drifted; 1 topic cannot be read"
+        "✗ production: 10 topics and 3 namespaces have drifted; 1 topic cannot be read"
     )
     assert verdict_text(CLEAN) == "✓ local: no drift"
     assert verdict_text(replace(EVERYTHING, drifts=())).startswith("⚠ production: no drift; 1")
@@ -79,6 +79,9 @@ def test_each_kind_in_words() -> None:
         ],
         ("gone", "namespace deleted"): ["the snapshot has it, and the registry has it no more"],
         ("old", "unmanaged namespace"): ["in the registry, not in git; earlier files had it"],
+        ("bulk", "partitions changed"): [
+            "4 partitions in git, 8 in the registry; 4 in the snapshot, so changed after that",
+        ],
         ("created", "2 versions outside git"): [
             "v3 was registered 2026-11-18 11:06:40 UTC, in the snapshot too",
             "v4 was registered 2026-11-20 22:05:45 UTC, not in the snapshot",
@@ -161,7 +164,7 @@ def test_a_registry_without_an_answer_does_not_hide_the_others() -> None:
         }
     ]
     for name in ("text", "markdown"):
-        assert "production: 9 topics" in _rendered(name, result)
+        assert "production: 10 topics" in _rendered(name, result)
     assert result.command == "pulsar-gitops drift --registry staging --registry production"
 
 
