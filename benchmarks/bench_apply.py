@@ -186,6 +186,7 @@ def repeat(url: str, first: str, tenant: str, requests: Sequence[Request]) -> fl
     ]
 
     def work(connection: http.client.HTTPConnection, own: Sequence[Request]) -> None:
+        connection.close()  # which a broker has done if it was idle for long
         for each in own:
             path = each.path.replace(first, tenant)
             connection.request(each.method, path, each.body, {"Content-Type": "application/json"})

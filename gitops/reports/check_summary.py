@@ -239,10 +239,20 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def subjects_text(finding: Finding, shown: int) -> str:
-    """`a, b and 9 more` where a finding is about several subjects; else empty."""
+_NAME: Final = re.compile(r"[\w/-][\w./-]*[\w/-]|[\w/-]")
+
+
+def several_subjects(finding: Finding) -> list[str]:
+    """Whom a finding is about, where these are several that its message does not name."""
     names = sorted(finding.subjects)
-    return name_list(names, shown) if len(names) > 1 else ""
+    told = set(_NAME.findall(finding.message))
+    is_told = told.issuperset(names)
+    return names if len(names) > 1 and not is_told else []
+
+
+def subjects_text(finding: Finding, shown: int) -> str:
+    """`a, b and 9 more` for these; empty where there are none."""
+    return name_list(several_subjects(finding), shown)
 
 
 _SPARE: Final = 2

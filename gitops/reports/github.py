@@ -20,6 +20,7 @@ from gitops.reports.check_summary import (
     changed_lines,
     count,
     git_root_path,
+    name_list,
     reported_causes,
     see_line,
     subjects_text,
@@ -96,7 +97,7 @@ def outputs(report: CheckReport) -> Mapping[str, str]:
 
 def _annotation(told: ReportedFinding, prefix: str) -> str:
     finding, on = told.finding, ", ".join(told.registries)
-    subjects = subjects_text(finding, 1) or finding.subject
+    subjects = name_list(sorted(finding.subjects), 1)
     about = f"{finding.rule} {subjects}{f' on {on}' if on else ''}"
     names = subjects_text(finding, _NAMED)
     said = [

@@ -46,14 +46,14 @@ _YOURS: Final = "a warning, yours to decide"
 
 
 class MergeDecision(NamedTuple):
-    """The reasons, each a clause without its details; what to do; and who upgrades, or empty.
+    """The reasons, each a clause without its details; what to do; and who upgrades first.
 
     `in_order`: what to do is a list of steps.
     """
 
     why: tuple[str, ...]
     next: tuple[str, ...]
-    first: str
+    first: tuple[str, ...]
     in_order: bool = False
 
     @property
@@ -62,15 +62,15 @@ class MergeDecision(NamedTuple):
         said = (
             ("why", self.why, False),
             ("next", self.next, self.in_order),
-            ("upgrade first", (self.first,), False),
+            ("upgrade first", self.first, False),
         )
-        return tuple(one for one in said if any(one[1]))
+        return tuple(one for one in said if one[1])
 
 
 def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     """Of a change; of what is no change nothing."""
     if not report.base:
-        return MergeDecision((), (), "")
+        return MergeDecision((), (), ())
     its_verdict = verdict(report)
     told = [one.finding for one in reported_causes(all_findings(report))]
     reasons = Reasons(rows)
@@ -273,26 +273,28 @@ def _before_whom(line: Line, later: Line | None) -> str:
 # Who first.
 
 
-def _first(report: CheckReport, rows: Sequence[Row]) -> str:
+def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
     refused = len({row.topic for row in rows if row.is_refused})
     if names := _early_names(report):
         topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
-        late = f"; for the {topics} not known yet" if refused else ""
-        return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}{late}"
+        late = (f"for the {topics} not known yet",) if refused else ()
+        return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}", *late
     if refused:
         its = "schema" if refused == 1 else "schemas"
-        return f"not known yet: fix the refused {its}, then check again"
+        return (f"not known yet: fix the refused {its}, then check again",)
     if count_unanswered(report)[0]:
-        return "not known yet: not every registry answers"
-    if unread := list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread)):
-        others = sorted({str(row.topic) for row in rows}.difference(unread))
-        whose = f" for {name_list(unread, _TOPICS)}" if others else ""
-        rest = f"; {_without_upgrades(report, rows)}" if others else ""
-        of_rest = f" for {name_list(others, _TOPICS)}" if rest else ""
-        how = "first make the schema read all messages, then check again"
-        return f"not known yet{whose}: {how}{rest}{of_rest}"
-    return _without_upgrades(report, rows)
+        return ("not known yet: not every registry answers",)
+    rest = tuple(filter(None, [_without_upgrades(report, rows)]))
+    unread = list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread))
+    if not unread:
+        return rest
+    unknown = "not known yet: make the schema read all messages, then check again"
+    others = sorted({str(row.topic) for row in rows}.difference(unread))
+    if not others:
+        return (unknown,)
+    of_others = (f"{name_list(others, _TOPICS)}: {each}" for each in rest)
+    return f"{name_list(unread, _TOPICS)}: {unknown}", *of_others
 
 
 def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:

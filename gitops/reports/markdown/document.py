@@ -11,7 +11,7 @@ from gitops.model.decision import Decision
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.reports.check_summary import name_list
+from gitops.reports.check_summary import name_list, several_subjects
 from gitops.reports.markdown.escaping import block, code, message, prose
 from gitops.reports.results import DecisionResult
 from gitops.repository.file_comparison import Comparison
@@ -41,8 +41,7 @@ def finding_item(finding: Finding, registries: Sequence[str] = ()) -> str:
 
 def _subjects(finding: Finding) -> str:
     """Whom a finding is about, where these are several."""
-    names = sorted(finding.subjects)
-    return name_list([code(name) for name in names], _NAMED) if len(names) > 1 else ""
+    return name_list([code(name) for name in several_subjects(finding)], _NAMED)
 
 
 def _place(finding: Finding) -> str:

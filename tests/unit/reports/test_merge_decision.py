@@ -197,7 +197,7 @@ def test_messages_that_cannot_be_read_leave_the_order_open() -> None:
 
     assert unread
     assert merge_decision(_with(replace(_ONE, plan=_ACCEPTED)), unread).first == (
-        "not known yet: first make the schema read all messages, then check again"
+        "not known yet: make the schema read all messages, then check again",
     )
 
 
@@ -223,7 +223,7 @@ def test_a_policy_that_is_merged_first_makes_two_merges() -> None:
         f"deploy crm {_WITH}",
         "merge the schema",
     )
-    assert told.first == "crm (consumer), before the schema is merged"
+    assert told.first == ("crm (consumer), before the schema is merged",)
 
 
 def test_what_messages_show_comes_before_what_may_happen_to_some() -> None:
@@ -251,25 +251,26 @@ def test_what_is_good_needs_no_reason() -> None:
 def test_without_clients_the_strategy_tells_who_is_first_and_says_so() -> None:
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED)))
 
-    assert told.first.endswith("(by BACKWARD): no client is declared")
+    assert told.first[0].endswith("(by BACKWARD): no client is declared")
 
 
 def test_clients_that_have_to_upgrade_are_named_for_all_registries() -> None:
     some = [replace(_ONE, plan=_ACCEPTED, rollout=_waits(name)) for name in ("crm", "billing")]
     refused = replace(_ONE, rollout=_waits("billing"))
 
-    assert _decided(_with(*some)).first == "billing and crm (consumers), before the merge"
+    assert _decided(_with(*some)).first == ("billing and crm (consumers), before the merge",)
     deploy = f"deploy billing and crm {_WITH}"
     assert _decided(_with(*some)).next == (f"{deploy}: then this check allows the merge",)
     assert _decided(_with(refused)).first == (
-        "billing (consumer), before the merge; for the refused topic not known yet"
+        "billing (consumer), before the merge",
+        "for the refused topic not known yet",
     )
 
 
 def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
     rollout = Rollout(steps=(OrderedStep(step=Register(CREATED, 1), wave=0),))
 
-    assert _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout))).first == "nobody"
+    assert _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout))).first == ("nobody",)
 
 
 def test_no_safe_order_is_not_called_nobody() -> None:
@@ -277,7 +278,7 @@ def test_no_safe_order_is_not_called_nobody() -> None:
 
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=rollout)))
 
-    assert told.first == "there is no safe order, see below"
+    assert told.first == ("there is no safe order, see below",)
 
 
 def test_a_topic_without_a_safe_order_is_no_accepted_one() -> None:
@@ -362,7 +363,7 @@ def test_a_registry_without_an_answer_is_a_reason_and_leaves_the_order_open() ->
     told = _decided(replace(_with(replace(_ONE, plan=_ACCEPTED)), failures={"dr": "refused: x"}))
 
     assert told.why == ("dr: refused: x",)
-    assert told.first == "not known yet: not every registry answers"
+    assert told.first == ("not known yet: not every registry answers",)
 
 
 def test_who_upgrades_after_the_merge_is_named_too() -> None:
@@ -375,7 +376,7 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
     )
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 
-    assert told.first == "nobody before the merge; after it checkout"
+    assert told.first == ("nobody before the merge; after it checkout",)
     assert told.next == ("merge", "upgrade checkout", "upgrade crm")
 
 
