@@ -9,7 +9,6 @@ from typing import TypeVar
 from gitops.changes.impact import files_of
 from gitops.changes.registries import desired_state
 from gitops.git.checkout import Checkout
-from gitops.model.broker_settings import with_known
 from gitops.model.check import HistoryChoice, HistorySource
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, OutsideError
@@ -17,7 +16,7 @@ from gitops.model.policy import BrokerSettings
 from gitops.model.state import Repository
 from gitops.ports import FileTree
 from gitops.registries.git.registry import GitHistory
-from gitops.repository.broker_snapshots import recorded_settings
+from gitops.repository.broker_snapshots import with_recorded
 
 Versions = TypeVar("Versions")
 _Failure = tuple[HistorySource, GitopsError]
@@ -88,10 +87,9 @@ def settings_of_snapshot(tree: FileTree, name: str, config: RegistryConfig) -> B
     A broken file is a finding of its own.
     """
     try:
-        recorded = recorded_settings(tree, name)
+        return with_recorded(config.broker, tree, name)
     except GitopsError:
         return config.broker
-    return with_known(config.broker, recorded)
 
 
 # The definitions as they came to stand in git.

@@ -25,6 +25,11 @@ SETTINGS: Final = (
 )
 """The fields of BrokerSettings that are settings of a broker."""
 
+LATER_RELEASE: Final = (
+    "Its brokers accept the type EXTERNAL, so they are of 4.2 or later: a later one is decided as "
+    "4.2; `broker:` in gitops.yaml sets it."
+)
+"""Of a release that is hidden, and shown by a test alone (PROBED)."""
 SettingValue = PolicyValue | str
 _SEEN: Final = (SettingSource.LEARNED, SettingSource.PROBED, SettingSource.RECORDED)
 
@@ -80,6 +85,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         types_without_checker=known.types_without_checker,
         default_retention=known.default_retention or declared.default_retention,
         deletes_inactive_topics=known.deletes_inactive_topics,
+        is_unanswered=known.is_unanswered,
         other_releases=() if is_option else known.other_releases,
     )
 

@@ -154,6 +154,7 @@ class BrokerSettings:
     checker broker.conf leaves out, so that the broker compares no two of their schemas.
     `default_retention` is None where it is not known; no decision about a schema rests on it, nor
     on `deletes_inactive_topics`: whether brokers delete topics that nobody uses, None if not known.
+    `is_unanswered`: a broker that was asked failed, or gave no answer; later it may tell more.
     """
 
     release: str = DEFAULT_RELEASE
@@ -172,6 +173,7 @@ class BrokerSettings:
     other_releases: tuple[str, ...] = field(default=(), compare=False)
     default_retention: Retention | None = field(default=NO_RETENTION, compare=False)
     deletes_inactive_topics: bool | None = field(default=None, compare=False)
+    is_unanswered: bool = field(default=False, compare=False)
 
     def source(self, name: str) -> SettingSource:
         """Where the value of a field is from."""

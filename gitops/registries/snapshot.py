@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from gitops.model.broker_settings import with_known
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.state import (
@@ -19,7 +18,7 @@ from gitops.model.state import (
 )
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
-from gitops.repository.broker_snapshots import recorded_settings
+from gitops.repository.broker_snapshots import with_recorded
 from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
@@ -47,7 +46,7 @@ class SnapshotRegistry(ReadOnlyRegistry):
     @cached_property
     def broker(self) -> BrokerSettings:
         """What was recorded of the brokers, else what `gitops.yaml` says."""
-        return with_known(self._defaults, recorded_settings(self._tree, self.name))
+        return with_recorded(self._defaults, self._tree, self.name)
 
     @property
     def is_empty(self) -> bool:

@@ -8,7 +8,16 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from gitops.model.broker_settings import SETTINGS, known_settings, seen_settings, setting_text
+from gitops.broker.lines.table import is_beyond_doubt
+from gitops.model.broker_settings import (
+    LATER_RELEASE,
+    SETTINGS,
+    known_settings,
+    seen_settings,
+    setting_text,
+    with_known,
+    with_probed,
+)
 from gitops.model.policy import BrokerSettings, SettingSource, camel_case
 from gitops.model.schema import SchemaType
 from gitops.planning.rolling_upgrade import release_doubts
@@ -41,6 +50,7 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
         return BrokerSettings(limits=(_NOT_RECORDED,), default_retention=None)
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
+    least = document.release_at_least
     others = document.other_releases
     known = known_settings(
         told,
@@ -49,7 +59,22 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
         other_releases=others,
     )
     unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
-    return replace(known, types_without_checker=unchecked)
+    known = replace(known, types_without_checker=unchecked)
+    if not least:
+        return known
+    return replace(with_probed(known, {"release": least}), limits=(LATER_RELEASE,))
+
+
+def with_recorded(declared: BrokerSettings, tree: FileTree, registry: str) -> BrokerSettings:
+    """What holds of a registry's brokers; raises UsageError for a broken file.
+
+    That a release was at least some other one says nothing beside one that gitops.yaml names.
+    """
+    recorded = recorded_settings(tree, registry)
+    if recorded.source("release") is SettingSource.PROBED and is_beyond_doubt(declared):
+        seen = {name: source for name, source in recorded.sources.items() if name != "release"}
+        recorded = replace(recorded, sources=seen, limits=())
+    return with_known(declared, recorded)
 
 
 def recorded_time(tree: FileTree, registry: str) -> str:
@@ -77,6 +102,8 @@ def render_settings(registry: str, broker: BrokerSettings, recorded: str = "") -
     told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
     if not told:
         return {}
+    if broker.source("release") is SettingSource.PROBED:
+        told["releaseAtLeast"] = told.pop("release")  # a test shows no more
     lists = {
         "typesWithoutChecker": [each.value for each in broker.types_without_checker],
         "otherReleases": list(broker.other_releases),

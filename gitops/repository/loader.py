@@ -7,8 +7,8 @@ from contextlib import closing, suppress
 from dataclasses import replace
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.table import line_of
-from gitops.model.broker_settings import as_if_broker, with_known
+from gitops.broker.lines.table import LINES, UnknownBrokerError, line_of, nearest_line
+from gitops.model.broker_settings import as_if_broker
 from gitops.model.config import Config
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Severity
@@ -18,7 +18,7 @@ from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, TopicSource
 from gitops.planning.severities import stricter
 from gitops.ports import FileTree, Progress, no_progress
-from gitops.repository.broker_snapshots import recorded_settings
+from gitops.repository.broker_snapshots import with_recorded
 from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.loading.clients import load_clients, unknown_topics
 from gitops.repository.loading.layout import layout
@@ -104,7 +104,20 @@ def definition_lines(
         for name, broker in brokers.items()
         if broker.source("release") is SettingSource.ASSUMED
     )
-    return {name: line_of(broker) for name, broker in brokers.items()}, assumed
+    return {name: _line(broker) for name, broker in brokers.items()}, assumed
+
+
+def _line(broker: BrokerSettings) -> BrokerLine:
+    """The line of a broker; the nearest one where a snapshot has a release without a profile.
+
+    What decides by that snapshot fails; what asks the registry itself does not need it.
+    """
+    try:
+        return line_of(broker)
+    except UnknownBrokerError:
+        if broker.source("release") is not SettingSource.RECORDED:
+            raise
+        return LINES[nearest_line(broker.release)]
 
 
 def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, BrokerSettings]:
@@ -118,7 +131,7 @@ def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, B
     for name in names:
         found[name] = config.registries[name].broker
         with suppress(UsageError):
-            found[name] = with_known(found[name], recorded_settings(tree, name))
+            found[name] = with_recorded(found[name], tree, name)
         if release:
             found[name] = as_if_broker(found[name], release)
     return found or {"": BrokerSettings()}

@@ -9,12 +9,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
-from gitops.model.errors import UsageError
+from gitops.model.broker_settings import seen_settings
+from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import TopicName
+from gitops.model.policy import BrokerSettings
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository import snapshots
-from gitops.repository.broker_snapshots import recorded_time, render_settings, settings_files
+from gitops.repository.broker_snapshots import (
+    recorded_settings,
+    recorded_time,
+    render_settings,
+    settings_files,
+)
 
 
 def _now() -> datetime.datetime:
@@ -41,19 +48,37 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
 ) -> SnapshotFiles:
     """All versions of the topics of the files at `root`, and the settings of the brokers.
 
-    What was recorded before stays to the byte, its time too, where nothing has changed.
+    What was recorded before stays to the byte, its time too, where nothing has changed. Raises
+    OutsideError.
     """
     name = registry.name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
     old = (*snapshots.snapshot_files(tree, name), *settings_files(tree, name))
     state = observe_managed(repository, registry, recorded | known, progress)
+    _require_told(registry, tree)
     content = snapshots.render(name, state)
     files = {**content, **render_settings(name, registry.broker, _time_before(tree, name))}
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
     return SnapshotFiles(folder=snapshots.folder_of(name), files=files, old=old)
+
+
+def _require_told(registry: Registry, tree: FileTree) -> None:
+    """Raises OutsideError where a broker that fails would take away what was recorded of it."""
+    broker = registry.broker
+    known = BrokerSettings()
+    with suppress(UsageError):  # a broken file, which is written anew
+        known = recorded_settings(tree, registry.name)
+    lost = seen_settings(known).keys() - seen_settings(broker).keys()
+    if broker.is_unanswered and lost:
+        limits = " ".join(broker.limits)
+        raise OutsideError(
+            f"the brokers do not report now what the snapshot has of them: {limits}",
+            where=registry.address,
+            hint="run it again once the brokers answer: what is recorded stays as it is",
+        )
 
 
 def _time_before(tree: FileTree, name: str) -> str:

@@ -14,7 +14,7 @@ from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
 from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
 from gitops.model.broker_settings import is_seen
 from gitops.model.errors import UsageError
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.schemas.json.compatibility import JacksonForm
 
 LINES: Final = {
@@ -65,6 +65,15 @@ def _unknown(release: str, option: str) -> UnknownBrokerError:
         )
     what = f"'{release}' is not a release of Pulsar"
     return UnknownBrokerError(what, hint=f"name a line with {option}: {lines}")
+
+
+def is_beyond_doubt(given: BrokerSettings) -> bool:
+    """Whether a test of EXTERNAL could not contradict the release, or nobody would listen to it."""
+    source = given.source("release")
+    if source in (SettingSource.ASSUMED, SettingSource.GIVEN):
+        line = find_line(given.release)
+        return source is SettingSource.GIVEN and (line is None or line.rules.has_external)
+    return True
 
 
 @cache

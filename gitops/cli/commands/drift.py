@@ -45,6 +45,7 @@ def drift(
         str, options.format_of(DriftResult, results.FindingsResult)
     ] = options.FORMAT,
     output: options.OutputFile = None,
+    as_if_broker: options.AsIfBroker = None,
     no_color: options.NoColor = False,
 ) -> int:
     """Find what changed in a registry outside git, and since when."""
@@ -55,7 +56,7 @@ def drift(
     wanted = [_subject(text) for text in subjects or ()]
     _require_one(wanted, registry or [], adopt=adopt)
     display = Display(output_format=output_format, output=output, no_color=no_color)
-    opened = open_repository(repo, output)
+    opened = open_repository(repo, output, release=as_if_broker)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if adopt:
@@ -104,7 +105,7 @@ def _found(
     from gitops.usecases.drift import drift
 
     with (
-        open_registry(opened, names) as (live, config),
+        open_registry(opened, names, release=opened.release) as (live, config),
         progress_bar(no_color=display.no_color) as progress,
     ):
         request = plan_request(opened, live, config)

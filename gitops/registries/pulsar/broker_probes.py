@@ -18,14 +18,13 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, final
 
-from gitops.broker.lines.table import find_line
-from gitops.model.broker_settings import SettingValue, with_known, with_probed
+from gitops.broker.lines.table import find_line, is_beyond_doubt
+from gitops.model.broker_settings import LATER_RELEASE, SettingValue, with_known, with_probed
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
     BrokerSettings,
     NamespacePolicies,
     SchemaCompatibilityStrategy,
-    SettingSource,
 )
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path
@@ -45,10 +44,6 @@ _TOPIC: Final = "pulsar-schema-gitops-probe"
 _STRING: Final = {"type": "STRING", "schema": "", "properties": {}}
 _EXTERNAL: Final = {"type": "EXTERNAL", "schema": "", "properties": {}}
 _FIRST_WITH_EXTERNAL: Final = "4.2"
-_LATER: Final = (
-    "Its brokers accept the type EXTERNAL, so they are of 4.2 or later: a later one is decided as "
-    "4.2; `broker:` in gitops.yaml sets it."
-)
 _OLD_JSON: Final = {"type": "JSON", "schema": '{"type":"object"}', "properties": {}}
 _EXCEPTIONS: Final = "org.apache.pulsar.broker.service.schema.exceptions."
 _VERDICTS: Final = {
@@ -87,7 +82,7 @@ class ClusterBroker:
         self._lock = threading.Lock()
         self._known: BrokerSettings | None = None
         self._settings: BrokerSettings | None = None
-        self._probes = NamespaceProbes(client, knows_release=_is_beyond_doubt(config.broker))
+        self._probes = NamespaceProbes(client, knows_release=is_beyond_doubt(config.broker))
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked for what the configuration does not tell."""
@@ -101,19 +96,10 @@ class ClusterBroker:
             while probed := self._probes.ask(known):  # a release may have more to be asked for
                 known = with_probed(known, probed)
                 if _RELEASE in probed:
-                    known = replace(known, limits=(*known.limits, _LATER))
+                    known = replace(known, limits=(*known.limits, LATER_RELEASE))
             if self._settings is None or known is not self._known:
                 self._known, self._settings = known, with_known(self._config.broker, known)
             return self._settings
-
-
-def _is_beyond_doubt(given: BrokerSettings) -> bool:
-    """Whether a test of EXTERNAL could not contradict the release, or nobody would listen to it."""
-    source = given.source(_RELEASE)
-    if source in (SettingSource.ASSUMED, SettingSource.GIVEN):
-        line = find_line(given.release)
-        return source is SettingSource.GIVEN and (line is None or line.rules.has_external)
-    return True
 
 
 @final

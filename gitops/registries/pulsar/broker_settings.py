@@ -110,7 +110,12 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
         types_without_checker=tuple(found.unchecked),
         default_retention=found.retention,
         deletes_inactive_topics=found.deletes_inactive,
+        is_unanswered=any(_has_failed(answer) for answer in (version, configuration)),
     )
+
+
+def _has_failed(answer: Answer | None) -> bool:
+    return answer is None or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 # Releases.

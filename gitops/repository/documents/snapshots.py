@@ -74,6 +74,7 @@ Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
 class BrokerSnapshot(Document):
     """The release of a cluster's brokers and what their broker.conf says; absent: not known.
 
+    `release_at_least` is what a test showed of a release that was hidden.
     `recorded` is when a snapshot last found anything in the cluster that was not recorded, in UTC.
     """
 
@@ -81,6 +82,7 @@ class BrokerSnapshot(Document):
     kind: Literal["BrokerSnapshot"]
     recorded: Moment | None = None
     release: Release | None = None
+    release_at_least: Release | None = None
     schema_compatibility_strategy: Strategy | None = None
     is_allow_auto_update_schema_enabled: bool | None = None
     is_schema_validation_enforced: bool | None = None

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.broker.lines.table import UnknownBrokerError, line_of
 from gitops.model.broker_settings import (
     SettingValue,
     assumed_settings,
     known_settings,
     seen_settings,
     with_known,
+    with_probed,
 )
 from gitops.model.errors import UsageError
 from gitops.model.policy import BrokerSettings, SettingSource
@@ -20,7 +22,9 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.broker_snapshots import recorded_settings, render_settings, settings_files
 from gitops.repository.file_trees import GivenFiles
+from gitops.repository.loader import load
 from gitops.repository.snapshots import snapshot_findings
+from tests.support.trees import MemoryTree
 
 PATH = "snapshots/prod/broker.json"
 VALUES: dict[str, SettingValue] = {
@@ -56,6 +60,46 @@ def test_what_is_only_assumed_is_not_recorded() -> None:
     assert render_settings("prod", assumed_settings()) == {}
     assert render_settings("prod", BrokerSettings()) == {}
     assert seen_settings(recorded_settings(GivenFiles({}), "prod")) == {}
+
+
+_PROBED = with_known(
+    assumed_settings(), with_probed(known_settings({}, SettingSource.LEARNED), {"release": "4.2"})
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "release", "source", "conflicts"),
+    [
+        (None, "4.2", SettingSource.PROBED, 0),
+        ("5.0", "5.0", SettingSource.GIVEN, 0),
+        ("4.0", "4.2", SettingSource.PROBED, 1),
+    ],
+)
+def test_what_a_test_showed_of_a_hidden_release_is_recorded_as_that(
+    given: str | None, release: str, source: SettingSource, conflicts: int
+) -> None:
+    files = render_settings("prod", _PROBED)
+    named = given and known_settings({"release": given}, SettingSource.GIVEN)
+    broker = SnapshotRegistry("prod", GivenFiles(files), named or assumed_settings()).broker
+
+    assert json.loads(files[PATH])["releaseAtLeast"] == "4.2"
+    assert "release" not in json.loads(files[PATH])
+    assert (broker.release, broker.source("release")) == (release, source)
+    assert len(broker.conflicts) == conflicts
+    assert ("of 4.2 or later" in " ".join(broker.limits)) is (source is SettingSource.PROBED)
+
+
+def test_a_release_without_a_profile_stops_only_what_decides_by_it() -> None:
+    files = {"snapshots/prod/broker.json": f'{{{HEAD}, "release": "9.1.0"}}'}
+    settings = (
+        "apiVersion: pulsar-gitops/v1\nkind: Config\n"
+        "registries: {prod: {kind: pulsar, url: 'http://x'}}\n"
+    )
+    tree = MemoryTree({**files, "gitops.yaml": settings})
+
+    assert load(tree).findings == ()
+    with pytest.raises(UnknownBrokerError, match=r"Pulsar 9\.1\.0"):
+        line_of(SnapshotRegistry("prod", tree, assumed_settings()).broker)
 
 
 @pytest.mark.rule("REPO-R024")

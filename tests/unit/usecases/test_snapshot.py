@@ -11,9 +11,9 @@ import pytest
 
 from gitops.model.broker_settings import known_settings
 from gitops.model.config import Config
-from gitops.model.errors import NotThereError
+from gitops.model.errors import NotThereError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.policy import NamespacePolicies, SettingSource, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, SettingSource, TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.repository.broker_snapshots import recorded_time
@@ -143,9 +143,15 @@ _LEARNED = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
 _FILE = "snapshots/fake/broker.json"
 
 
-def _taken(root: Path, known: RegistryState, tree: MemoryTree, hour: int) -> dict[str, bytes]:
+def _taken(
+    root: Path,
+    known: RegistryState,
+    tree: MemoryTree,
+    hour: int,
+    broker: BrokerSettings = _LEARNED,
+) -> dict[str, bytes]:
     """The files of a snapshot of a cluster at that hour."""
-    registry = FakeRegistry(known, listed=list(known.topics), broker=_LEARNED)
+    registry = FakeRegistry(known, listed=list(known.topics), broker=broker)
     made = make_snapshot(
         registry,
         root,
@@ -177,3 +183,17 @@ def test_files_of_an_older_release_stay_while_nothing_changes(tmp_path: Path) ->
 
     assert _taken(tmp_path, known, MemoryTree(older), 9) == older
     assert recorded_time(MemoryTree(older), "fake") == ""
+
+
+def test_brokers_that_fail_take_nothing_away_of_what_was_recorded(tmp_path: Path) -> None:
+    known = state(topic_state(CREATED, STRING))
+    hidden = known_settings({}, SettingSource.LEARNED, limits=("GET x answered 503.",))
+    failing = replace(hidden, is_unanswered=True)
+    first = _taken(tmp_path, known, MemoryTree({}), 8)
+
+    with pytest.raises(OutsideError, match=r"GET x answered 503\."):
+        _taken(tmp_path, known, MemoryTree(first), 9, failing)
+
+    # There is nothing to lose, and a role that may not read it any more is no failure.
+    assert _FILE not in _taken(tmp_path, known, MemoryTree({}), 9, failing)
+    assert _FILE not in _taken(tmp_path, known, MemoryTree(first), 9, hidden)

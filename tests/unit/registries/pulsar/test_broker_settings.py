@@ -76,6 +76,17 @@ def test_what_the_role_may_not_read_is_assumed(httpserver: HTTPServer, status: i
     assert found.limits == ("The broker's configuration is not known: the role may not read it.",)
 
 
+@pytest.mark.parametrize(("status", "has_failed"), [(403, False), (404, False), (503, True)])
+def test_a_broker_that_fails_may_tell_more_later(
+    httpserver: HTTPServer,
+    status: int,
+    has_failed: bool,  # noqa: FBT001 - a row of the table
+) -> None:
+    found = learned(httpserver, {"version": "4.2.4", "configuration/runtime": status})
+
+    assert found.is_unanswered is has_failed
+
+
 @pytest.mark.parametrize("version", [403, 404, "<html>a page</html>", "4", ""])
 def test_a_release_that_is_not_told_is_assumed(httpserver: HTTPServer, version: object) -> None:
     found = learned(httpserver, {"version": version, "configuration/runtime": CONFIGURATION})
