@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final
 
 from gitops.audit.cause import AUTO_UPDATE, LEGACY_JSON, STRATEGY
@@ -66,9 +67,14 @@ class AuditedTopic:
 def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int, Outcome], ...]:
     """The versions that break a strategy, each compared with those before it as they are.
 
+    A checker that broker.conf leaves out keeps no version from breaking what is promised.
     A check that fails on a version that is no valid schema is no refusal by the strategy.
     """
-    return tuple(one for one in _exceptions(topic, strategy) if one[1].end is End.INCOMPATIBLE)
+    return tuple(
+        one
+        for one in _exceptions(topic, strategy, with_all_checkers(topic.line))
+        if one[1].end is End.INCOMPATIBLE
+    )
 
 
 def unregistered_versions(
@@ -81,15 +87,25 @@ def unregistered_versions(
     """
     return tuple(
         (version, outcome)
-        for version, outcome in _exceptions(topic, strategy)
+        for version, outcome in _exceptions(topic, strategy, topic.line)
         if outcome.end is End.INCOMPATIBLE or _is_registered_unchecked(topic, version)
     )
 
 
-def _exceptions(topic: AuditedTopic, strategy: Strategy) -> Iterator[tuple[int, Outcome]]:
+@cache
+def with_all_checkers(line: BrokerLine) -> BrokerLine:
+    """The line of a broker whose broker.conf leaves no checker out: without one nothing differs."""
+    if not line.rules.unchecked:
+        return line
+    return replace(line, rules=replace(line.rules, unchecked=frozenset()))
+
+
+def _exceptions(
+    topic: AuditedTopic, strategy: Strategy, line: BrokerLine
+) -> Iterator[tuple[int, Outcome]]:
     """The versions whose check does not end well."""
     for version, _ in topic.history.entries[1:]:
-        outcome = check(topic.history_before(version), _sent(topic, version), strategy, topic.line)
+        outcome = check(topic.history_before(version), _sent(topic, version), strategy, line)
         if outcome.end is not End.COMPATIBLE:
             yield version, outcome
 

@@ -25,6 +25,8 @@ SETTINGS: Final = (
 )
 """The fields of BrokerSettings that are settings of a broker."""
 
+ASSUMED_CHECKERS: Final = "Its schema compatibility checkers are assumed to be Pulsar's own."
+"""Of a broker whose configuration is not known: nothing else shows them."""
 LATER_RELEASE: Final = (
     "Its brokers accept the type EXTERNAL, so they are of 4.2 or later: a later one is decided as "
     "4.2; `broker:` in gitops.yaml sets it."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitops.broker.lines.table import find_line, has_legacy_switch
-from gitops.model.broker_settings import SETTINGS, is_plain
+from gitops.model.broker_settings import ASSUMED_CHECKERS, SETTINGS, is_plain
 from gitops.model.policy import BrokerSettings, SettingSource
 
 _PULSAR: Final = BrokerSettings()
@@ -61,14 +61,15 @@ def _source(broker: BrokerSettings, name: str) -> str:
 
 def _reasons(broker: BrokerSettings, release_key: str) -> Iterator[str]:
     assumed = [name for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED]
-    said = [*broker.limits, *_remedy(assumed, release_key)]
+    what = "what else is assumed" if ASSUMED_CHECKERS in broker.limits else "what is assumed"
+    said = [*broker.limits, *_remedy(assumed, release_key, what)]
     if said:
         yield " ".join(said)
 
 
-def _remedy(assumed: Sequence[str], release_key: str) -> Iterator[str]:
+def _remedy(assumed: Sequence[str], release_key: str, what: str) -> Iterator[str]:
     """Which keys, or which option, set what is assumed."""
     keys = list(dict.fromkeys(release_key if name == _RELEASE else _DEFAULTS for name in assumed))
     if keys:
         where = " in gitops.yaml" if keys[-1] in (_BROKER, _DEFAULTS) else ""
-        yield f"{' and '.join(keys)}{where} {'sets' if len(keys) == 1 else 'set'} what is assumed."
+        yield f"{' and '.join(keys)}{where} {'sets' if len(keys) == 1 else 'set'} {what}."

@@ -19,7 +19,7 @@ from gitops.repository.file_references import (
     text_piece,
 )
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, TENANT_FILE
-from gitops.repository.snapshots import SNAPSHOTS
+from gitops.repository.snapshots import SNAPSHOTS, is_broker_path
 
 # A change of a repository's files, wherever it comes from.
 
@@ -129,7 +129,9 @@ class _Reach:
         """What is read in any case."""
         for path in self._changed:
             self.add(path, {path})
-        for path in (CONFIG, *self._folders.get("waivers", ())):
+        # By the releases of recorded brokers definitions are judged.
+        brokers = (path for path in self._known if is_broker_path(path))
+        for path in (CONFIG, *self._folders.get("waivers", ()), *brokers):
             self.add(path, ())
         for folder in folders:
             self._add_namespace(folder)

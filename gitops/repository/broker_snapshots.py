@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from gitops.broker.lines.table import is_beyond_doubt
 from gitops.model.broker_settings import (
+    ASSUMED_CHECKERS,
     LATER_RELEASE,
     SETTINGS,
     known_settings,
@@ -60,9 +61,11 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     )
     unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
     known = replace(known, types_without_checker=unchecked)
-    if not least:
-        return known
-    return replace(with_probed(known, {"release": least}), limits=(LATER_RELEASE,))
+    if least:
+        known = replace(with_probed(known, {"release": least}), limits=(LATER_RELEASE,))
+    if document.is_allow_auto_update_schema_enabled is None:  # which the configuration alone has
+        known = replace(known, limits=(*known.limits, ASSUMED_CHECKERS))
+    return known
 
 
 def with_recorded(declared: BrokerSettings, tree: FileTree, registry: str) -> BrokerSettings:
@@ -73,7 +76,8 @@ def with_recorded(declared: BrokerSettings, tree: FileTree, registry: str) -> Br
     recorded = recorded_settings(tree, registry)
     if recorded.source("release") is SettingSource.PROBED and is_beyond_doubt(declared):
         seen = {name: source for name, source in recorded.sources.items() if name != "release"}
-        recorded = replace(recorded, sources=seen, limits=())
+        limits = tuple(one for one in recorded.limits if one != LATER_RELEASE)
+        recorded = replace(recorded, sources=seen, limits=limits)
     return with_known(declared, recorded)
 
 

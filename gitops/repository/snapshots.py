@@ -56,8 +56,8 @@ def is_snapshot_path(path: str) -> bool:
 
 def is_broker_path(path: str) -> bool:
     """Whether the settings of a registry's brokers are looked for in a file of this path."""
-    folder, _, name = path.partition("/")[2].partition("/")
-    return name == BROKER_FILE and not folder.startswith(".")
+    folder, _, name = path.removeprefix(SNAPSHOTS).partition("/")
+    return path.startswith(SNAPSHOTS) and name == BROKER_FILE and not folder.startswith(".")
 
 
 def looks_like_snapshot(data: bytes) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import captured as run
+from tests.support.git_repos import GitRepository
 
 _DOLLAR = {"type": "record", "name": "Order", "fields": [{"name": "a$b", "type": "int"}]}
 _DASH = {**_DOLLAR, "namespace": "com.my-co", "fields": [{"name": "a", "type": "int"}]}
@@ -48,6 +49,40 @@ def test_a_registry_decides_by_its_line(
     refused = run("validate", "--repo", str(bad))
     assert refused.code == 1
     assert "AVRO-P001" in refused.out
+
+
+@pytest.mark.parametrize("history", ["snapshot", "git"])
+def test_a_check_judges_files_by_the_line_that_was_recorded(tmp_path: Path, history: str) -> None:
+    """Of a change that touches no snapshot, and whose gitops.yaml has the line of last year."""
+    root = tmp_path / "r"
+    _repository(root, "4.0", {"type": "record", "name": "Order", "fields": []})
+    settings = (root / "gitops.yaml").read_text()
+    repo = GitRepository(root)
+    recorded = {"apiVersion": "pulsar-gitops/v1", "kind": "BrokerSnapshot", "release": "4.2.4"}
+    topic = {"apiVersion": "pulsar-gitops/v1", "kind": "NamespaceSnapshot", "policies": {}}
+    repo.commit(
+        {
+            "gitops.yaml": settings.replace("kind: embedded", "kind: pulsar").replace(
+                "path: registry.db", "url: 'http://127.0.0.1:9'"
+            ),
+            "snapshots/local/broker.json": json.dumps(recorded),
+            "snapshots/local/shop/orders.json": json.dumps({**topic, "namespace": "shop/orders"}),
+        }
+    )
+    definition = json.dumps({**_DOLLAR, "name": "Other"})
+    manifest = (root / "namespaces/shop/orders/order.yaml").read_text()
+    repo.write(
+        {
+            "namespaces/shop/orders/other.avsc": definition,
+            "namespaces/shop/orders/other.yaml": manifest.replace("order", "other"),
+        }
+    )
+
+    assert run("validate", "--repo", root).code == 0
+    done = run("check", "--base", "HEAD", "--history", history, "--repo", root)
+    assert done.code == 0, done.out
+    assert "Pulsar 4.2.4 (snapshot)" in done.out
+    assert "AVRO-" not in done.out
 
 
 def test_a_reviewed_plan_with_an_external_schema_is_applied(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from gitops.repository.file_references import file_references
 from gitops.repository.file_trees import SelectedTree
 from gitops.repository.loader import load
 from gitops.repository.loading.layout import CONFIG
+from gitops.repository.snapshots import is_broker_path
 
 _TYPES: Final = "types"
 NO_CONFIG: Final = Config(registries={}, default_registry="")
@@ -193,9 +194,12 @@ def _files_of(repository: Repository, topics: frozenset[TopicName]) -> frozenset
 
 
 def required_files(tree: FileTree, files: frozenset[str]) -> set[str]:
-    """The files with gitops.yaml, the definitions and imports that they name, and shared types."""
+    """The files with gitops.yaml, the definitions and imports that they name, and shared types.
+
+    And the settings of recorded brokers, by whose releases definitions are judged.
+    """
     known = frozenset(tree.paths())
-    found = {path for path in known if path.startswith(f"{_TYPES}/")}
+    found = {path for path in known if path.startswith(f"{_TYPES}/") or is_broker_path(path)}
     waiting = [CONFIG, *files]
     while waiting:
         path = waiting.pop()

@@ -13,7 +13,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from gitops.broker.lines.table import find_line
-from gitops.model.broker_settings import SETTINGS, SettingValue, known_settings
+from gitops.model.broker_settings import (
+    ASSUMED_CHECKERS,
+    SETTINGS,
+    SettingValue,
+    known_settings,
+)
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
     BrokerSettings,
@@ -187,7 +192,10 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
     """Of all values only those about schemas are looked at: others may be secrets."""
     content = _json(answer)
     if not isinstance(content, Mapping):
-        found.limits.append(f"The broker's configuration is not known: {_why(answer)}.")
+        found.limits += (
+            f"The broker's configuration is not known: {_why(answer)}.",
+            ASSUMED_CHECKERS,
+        )
         return
     for name in SETTINGS[1:]:
         _add_setting(found, name, content.get(camel_case(name)))

@@ -11,6 +11,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.policy import BrokerSettings, NamespacePolicies, Retention, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
 from tests.support.audits import audit_of, pair, record
 from tests.support.protos import order
 from tests.support.states import field
@@ -231,6 +232,18 @@ def test_versions_that_break_the_strategy() -> None:
     )
     assert not of_rule(audit_of({"a": (TEXT, WIDER)}).findings, "AUDIT-H001")
     assert not of_rule(audit_of({"a": (TEXT, NUMBER)}, policies=LOOSE).findings, "AUDIT-H001")
+
+
+def test_a_checker_that_is_left_out_makes_no_version_readable() -> None:
+    broker = BrokerSettings(types_without_checker=(SchemaType.AVRO,))
+
+    report = audit_of({"a": (TEXT, NUMBER)}, broker=broker, policies=BACKWARD)
+    asked = audit_of({"a": (TEXT, NUMBER)}, broker=broker, strategy=Strategy.FULL_TRANSITIVE)
+
+    assert of_rule(report.findings, "AUDIT-H001")
+    assert not of_rule(report.findings, "AUDIT-S002")
+    # What this broker would have refused is another question: nothing.
+    assert not of_rule(asked.findings, "AUDIT-S001")
 
 
 @pytest.mark.rule("AUDIT-H002")

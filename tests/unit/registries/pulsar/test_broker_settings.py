@@ -73,7 +73,10 @@ def test_what_the_role_may_not_read_is_assumed(httpserver: HTTPServer, status: i
 
     assert seen_settings(found) == {"release": "4.2.4"}
     assert found.source("schema_compatibility_strategy") is SettingSource.ASSUMED
-    assert found.limits == ("The broker's configuration is not known: the role may not read it.",)
+    assert found.limits == (
+        "The broker's configuration is not known: the role may not read it.",
+        "Its schema compatibility checkers are assumed to be Pulsar's own.",
+    )
 
 
 @pytest.mark.parametrize(("status", "has_failed"), [(403, False), (404, False), (503, True)])
@@ -100,7 +103,7 @@ def test_a_configuration_that_is_none_is_not_known(httpserver: HTTPServer, body:
     found = learned(httpserver, {"version": "4.0.7", "configuration/runtime": body})
 
     assert list(seen_settings(found)) == ["release"]
-    assert len(found.limits) == 1
+    assert len(found.limits) == 2
 
 
 def test_a_value_that_is_not_known_here_is_a_doubt(httpserver: HTTPServer) -> None:
