@@ -25,6 +25,7 @@ from gitops.reports.json.documents import plans_document, to_text
 from gitops.reports.results import PlanResult, RegistryPlan
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.folder import write_files
+from gitops.repository.loader import load_as_reported
 from gitops.repository.snapshots import latest_recorded_schemas
 from gitops.usecases.plan import plan, undo
 from gitops.usecases.validate import validate
@@ -86,6 +87,8 @@ def plan_request(
 ) -> PlanRequest:
     """What a plan of the files is made from."""
     repository = opened.repository
+    if not opened.release:
+        repository = load_as_reported(repository, opened.tree, registry.name, registry.broker)
     return PlanRequest(
         repository=repository,
         registry=registry,

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
+from types import MappingProxyType
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.table import LINES, UnknownBrokerError, line_of, nearest_line
-from gitops.model.broker_settings import as_if_broker
+from gitops.broker.lines.table import (
+    LINES,
+    UnknownBrokerError,
+    find_line,
+    line_of,
+    nearest_line,
+)
+from gitops.model.broker_settings import as_if_broker, is_seen
 from gitops.model.config import Config
 from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Severity
@@ -37,19 +44,22 @@ def load(
     least: Config | None = None,
     *,
     release: str | None = None,
+    reported: Mapping[str, BrokerSettings] = MappingProxyType({}),
 ) -> Repository:
     """Everything that the files say, and everything that is wrong with them, in one run.
 
     Severities are those of `rules:` in `gitops.yaml`, no milder than those of `least` where it is
     given: the configuration that a change was to be judged by. Definitions are judged by `release`,
-    or by that of the default registry. Raises UsageError where there is no `gitops.yaml`.
+    or by the line of the default registry, which is that of `reported` settings if it is in these.
+    Raises UsageError where there is no `gitops.yaml`.
     """
     sources = TrackedFiles(tree)
     config, registries, findings = load_settings(sources)
     found = layout(sources.paths)
     tenants, tenant_findings = load_tenants(found.tenants, sources)
     namespaces = load_namespaces(found.namespaces, found.topics, sources)
-    with closing(SchemaBuilder(sources, *definition_lines(tree, config, release))) as builder:
+    lines, assumed = definition_lines(tree, config, release, reported)
+    with closing(SchemaBuilder(sources, lines, assumed)) as builder:
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
@@ -94,11 +104,28 @@ def load(
     )
 
 
+def load_as_reported(
+    repository: Repository, tree: FileTree, registry: str, broker: BrokerSettings
+) -> Repository:
+    """The repository, read again where its brokers report another line than it was judged by.
+
+    A snapshot may be older than the last upgrade, and without one the line was a guess.
+    """
+    line = find_line(broker.release) if is_seen(broker, "release") else None
+    lines, _ = definition_lines(tree, repository.config)
+    if line is None or registry not in lines or line.name == lines[registry].name:
+        return repository
+    return load(tree, reported={registry: broker})
+
+
 def definition_lines(
-    tree: FileTree, config: Config, release: str | None = None
+    tree: FileTree,
+    config: Config,
+    release: str | None = None,
+    reported: Mapping[str, BrokerSettings] = MappingProxyType({}),
 ) -> tuple[dict[str, BrokerLine], frozenset[str]]:
     """The broker line of each registry, the default one first, and those that are only assumed."""
-    brokers = _brokers(tree, config, release)
+    brokers = {**_brokers(tree, config, release), **reported}
     assumed = frozenset(
         name
         for name, broker in brokers.items()

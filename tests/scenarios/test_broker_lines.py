@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from gitops.model.policy import BrokerSettings
+from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serve_in_thread
+from tests.scenarios.registries import behind_rest
 from tests.support.command_line import captured as run
 from tests.support.git_repos import GitRepository
 
@@ -83,6 +87,34 @@ def test_a_check_judges_files_by_the_line_that_was_recorded(tmp_path: Path, hist
     assert done.code == 0, done.out
     assert "Pulsar 4.2.4 (snapshot)" in done.out
     assert "AVRO-" not in done.out
+
+
+@pytest.mark.parametrize(("serving", "declared"), [("4.2", ""), ("4.0", "4.2"), ("5.0", "4.0")])
+def test_a_plan_judges_files_by_the_line_that_the_cluster_reports(
+    tmp_path: Path, serving: str, declared: str
+) -> None:
+    root = _repository(tmp_path / "r", "4.0", _DOLLAR if serving != "4.0" else _DASH)
+    line = f'    broker: "{declared}"\n' if declared else ""
+    registry = EmbeddedRegistry("served", tmp_path / "x.db", BrokerSettings(release=serving))
+    with serve_in_thread(registry) as url:
+        live = behind_rest(url)
+        (root / "gitops.yaml").write_text(
+            "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries:\n  live:\n    kind: pulsar\n"
+            f"    url: '{url}'\n{line}"
+        )
+        (root / "namespaces/shop").rename(root / f"namespaces/{live.tenant}")
+        (root / f"namespaces/{live.tenant}/orders/namespace.yaml").unlink()
+        plan = str(tmp_path / "p.json")
+
+        judged = run("validate", "--repo", root).out
+        planned = run("plan", "--repo", root, "--out", plan, "--format", "json")
+        applied = run("apply", "--repo", root, plan)
+    registry.close()
+
+    assert "AVRO-" in judged
+    found = [one["rule"] for one in json.loads(planned.out)["findings"]]
+    assert not any(rule.startswith("AVRO-") for rule in found)
+    assert (planned.code, applied.code) == (0, 0), applied.err
 
 
 def test_a_reviewed_plan_with_an_external_schema_is_applied(tmp_path: Path) -> None:
