@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -145,6 +146,8 @@ class GitHubRepository:
         self._token = access.token
         self._waiting = WAITING.get()
         self._where = f"{access.repository} at {access.api}"
+        # It logs what a server answered, which may repeat the token.
+        logging.getLogger(Github.__module__.partition(".")[0]).setLevel(logging.CRITICAL)
         self._github = Github(
             base_url=access.api,
             auth=Auth.Token(access.token),

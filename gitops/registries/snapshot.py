@@ -9,13 +9,7 @@ from typing import Final
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings
-from gitops.model.state import (
-    NamespaceState,
-    RegistryState,
-    Scope,
-    TopicPartitions,
-    TopicState,
-)
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicPartitions, TopicState
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
 from gitops.repository.broker_snapshots import with_recorded

@@ -8,13 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.table import (
-    LINES,
-    UnknownBrokerError,
-    find_line,
-    line_of,
-    nearest_line,
-)
+from gitops.broker.lines.table import LINES, UnknownBrokerError, find_line, line_of, nearest_line
 from gitops.model.broker_settings import as_if_broker, is_seen
 from gitops.model.config import Config
 from gitops.model.errors import UsageError

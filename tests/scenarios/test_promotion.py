@@ -205,12 +205,13 @@ def _repository(folder: Path, tenant: str, urls: Mapping[str, str]) -> Path:
 
 
 def _recorded(repo: Path, registry: str) -> dict[str, Any]:
-    """The snapshot of a registry, without the times at which it stored its versions."""
+    """The snapshot of a registry, without its time and those at which versions were stored."""
     assert run(["snapshot", "--repo", str(repo), "--registry", registry]) == 0
     folder = repo / "snapshots" / registry
     found = {}
     for path in sorted(folder.rglob("*.json")):
         document = json.loads(path.read_text())
+        document.pop("recorded", None)
         for version in document.get("versions", ()):
             del version["timestamp"]
         found[path.relative_to(folder).as_posix()] = document

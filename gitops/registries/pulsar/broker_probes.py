@@ -21,11 +21,7 @@ from typing import TYPE_CHECKING, Final, final
 from gitops.broker.lines.table import find_line, is_beyond_doubt
 from gitops.model.broker_settings import LATER_RELEASE, SettingValue, with_known, with_probed
 from gitops.model.errors import OutsideError
-from gitops.model.policy import (
-    BrokerSettings,
-    NamespacePolicies,
-    SchemaCompatibilityStrategy,
-)
+from gitops.model.policy import BrokerSettings, NamespacePolicies, SchemaCompatibilityStrategy
 from gitops.registries.pulsar import response_bodies
 from gitops.registries.pulsar.address import namespace_path
 from gitops.registries.pulsar.broker_settings import learn_settings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from gitops.hosting.github import GitHubRepository
@@ -50,6 +52,13 @@ def test_a_missing_permission_to_read_is_named_too(
     with pytest.raises(OutsideError) as stopped:
         list(repository.comments(7))
     assert "lacks `pull-requests: read`:" in stopped.value.hint
+
+
+@pytest.mark.usefixtures("repository")
+def test_what_a_server_answers_is_in_no_log() -> None:
+    """PyGithub logs the reason phrase of a 403, in which a server may repeat the token."""
+    for name in ("github.GithubRetry", "github.Requester"):
+        assert not logging.getLogger(name).isEnabledFor(logging.ERROR)
 
 
 @pytest.mark.parametrize(
