@@ -12,7 +12,7 @@ from gitops.changes.known_names import known_names
 from gitops.model.broker_settings import seen_settings
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import TopicName
-from gitops.model.policy import BrokerSettings
+from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository import snapshots
@@ -72,7 +72,9 @@ def _require_told(registry: Registry, tree: FileTree) -> None:
     with suppress(UsageError):  # a broken file, which is written anew
         known = recorded_settings(tree, registry.name)
     lost = seen_settings(known).keys() - seen_settings(broker).keys()
-    if broker.is_unanswered and lost:
+    is_guess = broker.source("release") is SettingSource.PROBED  # "4.2 or later"
+    is_less = is_guess and known.source("release") is SettingSource.RECORDED
+    if broker.is_unanswered and (lost or is_less):
         limits = " ".join(broker.limits)
         raise OutsideError(
             f"the brokers do not report now what the snapshot has of them: {limits}",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitops.model.broker_settings import known_settings
+from gitops.model.broker_settings import known_settings, with_probed
 from gitops.model.config import Config
 from gitops.model.errors import NotThereError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
@@ -193,6 +193,10 @@ def test_brokers_that_fail_take_nothing_away_of_what_was_recorded(tmp_path: Path
 
     with pytest.raises(OutsideError, match=r"GET x answered 503\."):
         _taken(tmp_path, known, MemoryTree(first), 9, failing)
+
+    probed = replace(with_probed(failing, {"release": "4.2"}), is_unanswered=True)
+    with pytest.raises(OutsideError, match="do not report now"):
+        _taken(tmp_path, known, MemoryTree(first), 9, probed)
 
     # There is nothing to lose, and a role that may not read it any more is no failure.
     assert _FILE not in _taken(tmp_path, known, MemoryTree({}), 9, failing)
