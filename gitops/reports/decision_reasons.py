@@ -19,6 +19,8 @@ _SHOWN: Final = 3
 _TOPICS: Final = 2
 _NAMES: Final = 10
 _AT: Final = re.compile(r" at '([^']*)'")
+_CLIENTS: Final = "clients first: "
+"""In front of who cannot reconnect, where other reasons stand beside that."""
 _NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "
 RENAME: Final = "if it is a rename, "
@@ -50,10 +52,12 @@ class Reasons:
         if len(findings) == 1:
             yield self.text(findings[0], findings[0].message)
             return
-        yield from dict.fromkeys(map(self._brief, findings[:_SHOWN]))
+        is_mixed = len({one.rule == CLIENTS_FIRST for one in findings}) > 1
+        late = _CLIENTS if is_mixed else ""
+        yield from dict.fromkeys(self._brief(one, late) for one in findings[:_SHOWN])
         left = findings[_SHOWN:]
         if left and all(one.rule == CLIENTS_FIRST for one in left):
-            yield from map(self._locked_out, left[:_SHOWN])
+            yield from (f"{late}{self._locked_out(one)}" for one in left[:_SHOWN])
             if len(left) > _SHOWN:
                 yield more_text(len(left) - _SHOWN)
         elif left:
@@ -81,9 +85,9 @@ class Reasons:
         others = [claim(one) for one in same if one != finding]
         return "; ".join((self.text(finding, claim(finding)), *others))
 
-    def _brief(self, finding: Finding) -> str:
+    def _brief(self, finding: Finding, late: str) -> str:
         if finding.rule == CLIENTS_FIRST:
-            return self._locked_out(finding)
+            return f"{late}{self._locked_out(finding)}"
         return self.text(finding, claim(finding))
 
     def _locked_out(self, finding: Finding) -> str:
@@ -116,7 +120,7 @@ class Reasons:
             one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
         ]
         if finding.hint.startswith(RENAME) and len(gone) == 1:
-            return f"'{gone[0].path}' is gone and '{at[0].path}' is new"
+            return f"'{gone[0].path}' is gone, and '{at[0].path}' is new and has no default"
         if finding.rule == _NO_DEFAULT and at[0].kind is not ChangeKind.CHANGED:
             return f"{change_text(at[0])} and has no default"
         return change_text(at[0])

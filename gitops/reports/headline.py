@@ -126,7 +126,7 @@ def _why(report: CheckReport) -> str:
     titles = [RULES[rule].title for rule in rules if rule in RULES]
     hints = [one.hint for notice in refusals(report) for one in notice.findings]
     if titles and all(hint.startswith(RENAME) for hint in hints):
-        return ": a field is gone, and another one is new"
+        return ": a new field has no default, and may be an old one renamed"
     return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
 
 

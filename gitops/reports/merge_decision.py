@@ -42,7 +42,7 @@ _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"
 _NEW_FIELD: Final = "add a new"
-_YOURS: Final = "a warning, yours to decide"
+_YOURS: Final = "a warning, the reviewer decides"
 
 
 class MergeDecision(NamedTuple):
@@ -77,8 +77,8 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
         allowed = dict.fromkeys(one.hint for one in waived[:_SHOWN])
-        why = (*reasons.texts(waived), *allowed, *_loosened(report))
-        steps = (_review(report), *_after_merge(report))
+        why = (*reasons.texts(waived), *allowed)
+        steps = (_review(report), *_loosened(report), *_after_merge(report))
         return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
     if its_verdict is Verdict.GOOD:
         remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
@@ -121,7 +121,7 @@ def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Findi
 def _review(report: CheckReport) -> str:
     approvers = name_list(sorted({one.approved_by for one in report.waivers}), _NAMES)
     its = "waiver's reason is" if len(report.waivers) == 1 else "waivers' reasons are"
-    return f"ask {approvers} whether the {its} true; if so, merge"
+    return f"make sure that the {its} still true, with {approvers} who approved it; then merge"
 
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
@@ -243,7 +243,7 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
         beside = all(_NEW_FIELD in one.hint for one in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
         dropped = "this change" if len(undone) == 1 else "these changes"
-        fix = f"(`--fix` drops {dropped}{' and makes the rest' if mends else ''})"
+        fix = f"(`--fix` undoes {dropped}{' and makes the other edits' if mends else ''})"
         yield f"decide about {_edited(undone)}: drop the change, or {or_else} {fix}"
 
 
@@ -285,16 +285,16 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
         return (f"not known yet: fix the refused {its}, then check again",)
     if count_unanswered(report)[0]:
         return ("not known yet: not every registry answers",)
-    rest = tuple(filter(None, [_without_upgrades(report, rows)]))
     unread = list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread))
+    read = [row for row in rows if str(row.topic) not in unread]
+    rest = tuple(filter(None, [_without_upgrades(report, read)]))
     if not unread:
         return rest
     unknown = "not known yet: make the schema read all messages, then check again"
-    others = sorted({str(row.topic) for row in rows}.difference(unread))
-    if not others:
+    if not read:
         return (unknown,)
-    of_others = (f"{name_list(others, _TOPICS)}: {each}" for each in rest)
-    return f"{name_list(unread, _TOPICS)}: {unknown}", *of_others
+    others = name_list(sorted({str(row.topic) for row in read}), _TOPICS)
+    return f"{name_list(unread, _TOPICS)}: {unknown}", *(f"{others}: {each}" for each in rest)
 
 
 def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
@@ -308,7 +308,8 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
         why = dict.fromkeys(undeclared_text(one.rollout) for one in _by_strategy(report))
         return f"{name_list(undeclared)}: {'; '.join(why)}"
     orders = [UpgradeOrder(one.rollout) for one in report.registries]
-    late = sorted({name for order in orders for name in order.late_names})
+    topics = {row.topic for row in rows}
+    late = sorted({name for order in orders for name in order.late_names(topics)})
     if not late:
         return "nobody"
     return f"nobody before the merge; after it {name_list(late, _NAMES)}{_roles(report, late)}"

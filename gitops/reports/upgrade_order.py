@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from gitops.model.names import TopicName
@@ -87,11 +87,10 @@ class UpgradeOrder:
         """Who has to upgrade before a schema is registered, of all topics."""
         return tuple(dict.fromkeys(name for its in self._before.values() for name in its))
 
-    @property
-    def late_names(self) -> tuple[str, ...]:
-        """Who has to upgrade after a schema is registered, and before others, of all topics."""
-        found = (name for topic, at in self._registered.items() for name in self._late(topic, at))
-        return tuple(dict.fromkeys(found))
+    def late_names(self, topics: Collection[TopicName]) -> tuple[str, ...]:
+        """Who has to upgrade after a schema of these is registered, and before others."""
+        its = ((topic, at) for topic, at in self._registered.items() if topic in topics)
+        return tuple(dict.fromkeys(name for topic, at in its for name in self._late(topic, at)))
 
     def _late(self, topic: TopicName, merge: int) -> list[str]:
         return [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]

@@ -185,7 +185,8 @@ def _before(row: Row) -> str:
     """What this change would meet if it did not loosen the policies."""
     if not row.before:
         return ""
-    past = [replace(one, severity=Severity.INFO) for one in row.before]  # no error of this change
+    # No error of this change, and nothing to mend.
+    past = [replace(one, severity=Severity.INFO, hint="", patch="") for one in row.before]
     return f"Without the loosened policies it would be refused:\n\n{_items(past)}"
 
 

@@ -336,7 +336,7 @@ def _alike(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
     first, changes = blocks[0], blocks[0].changes
     most = _SHOWN_ALIKE if changes or first.policies else _SHOWN_ROWS
     most = len(blocks) if len(blocks) <= most + _SPARE else most
-    rows: list[RenderableType] = [_heading(block, widths) for block in blocks[:most]]
+    rows = [_headings(blocks[:most], widths)]
     if left := len(blocks) - most:
         rows.append(Text(f"  … and {left:,} more like these; `--format json` has all"))
     if not (changes or first.policies):
@@ -357,9 +357,12 @@ def _widths(blocks: Sequence[_Block]) -> list[int]:
     return [min(subject, _MAX_SUBJECT) + 2, *columns]
 
 
-def _heading(block: _Block, widths: Sequence[int]) -> RenderableType:
-    title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
-    return align_columns([(title, *map(Text, block.columns))], widths=widths, titled=True)
+def _headings(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
+    signs = [(block.sign, SIGNS[block.sign]) for block in blocks]
+    names = [(safe(str(block.subject)), "bold") for block in blocks]
+    titles = (Text.assemble(sign, " ", name) for sign, name in zip(signs, names, strict=True))
+    rows = [(each, *map(Text, block.columns)) for each, block in zip(titles, blocks, strict=True)]
+    return align_columns(rows, widths=widths, titled=True)
 
 
 def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> RenderableType:
@@ -368,7 +371,7 @@ def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> Renderabl
     body += [finding_block(finding, excerpt) for finding in block.findings]
     body += [Text(note) for note in block.notes]
     body += [Text(_or_a_waiver(block.waiver))] if block.waiver else []
-    head = _heading(block, widths)
+    head = _headings([block], widths)
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False)) if body else head
 
 

@@ -55,7 +55,8 @@ def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -
     said = [*Reasons([row]).texts([*others, late])]
 
     assert said[-1] == (
-        f"{CREATED}: 'lines[].count' int → long; crm cannot reconnect after the merge"
+        f"clients first: {CREATED}: 'lines[].count' int → long; "
+        "crm cannot reconnect after the merge"
     )
 
 
@@ -81,5 +82,5 @@ def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:
         return reasons.text(finding, claim(finding)).removeprefix(f"{CREATED}: ")
 
     assert said(found) == "'b' (int) is new; v0 cannot read"
-    assert said(renamed) == "'a' is gone and 'b' is new; v0 cannot read"
+    assert said(renamed) == "'a' is gone, and 'b' is new and has no default; v0 cannot read"
     assert said(elsewhere) == "v0 cannot read at 'c'"

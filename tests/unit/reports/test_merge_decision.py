@@ -117,10 +117,10 @@ def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
     many = [replace(UNKNOWN_KEY, message=f"no {each}") for each in range(3)]
     full = _decided(replace(_with(), findings=(warned, *many)))
 
-    assert told.why[1:] == ("a warning, yours to decide: acme/b: odd",)
+    assert told.why[1:] == ("a warning, the reviewer decides: acme/b: odd",)
     assert told.next == (
         f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}",
-        "(a warning, yours to decide) acme/b: look",
+        "(a warning, the reviewer decides) acme/b: look",
     )
     assert "warning" not in str(full.why)
 
@@ -135,13 +135,13 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
 
     assert told.next == (
         "acme/b: keep the symbol 'OLD'",
-        "(a warning, yours to decide) acme/c: keep int",
+        "(a warning, the reviewer decides) acme/c: keep int",
     )
 
 
 _DECLARE = "declare it in each client's manifest (`schema: {definition: …}`)"
 _WITH = f"with code that reads the old and the new schema, and {_DECLARE}"
-_FIX, _REST = "(`--fix` drops", "and makes the rest)"
+_FIX, _REST = "(`--fix` undoes", "and makes the other edits)"
 _BESIDE = "keep the old field and add a new one"
 _ONE_OF_THREE = f"drop the change, or {_BESIDE} {_FIX} this change {_REST}"
 _TWO_AND_ONE = (
@@ -184,18 +184,14 @@ def test_edits_that_undo_the_change_are_to_be_decided(undone: int, said: tuple[s
     assert told.next == said
 
 
+_BACKWARD = SchemaCompatibilityStrategy.BACKWARD
+_REPLAYED = TopicResult(topic=CREATED, strategy=_BACKWARD, asked=(), aside=(), findings=(FAILING,))
+
+
 def test_messages_that_cannot_be_read_leave_the_order_open() -> None:
     rows = rows_of(CHECK.registries)
-    replayed = TopicResult(
-        topic=CREATED,
-        strategy=SchemaCompatibilityStrategy.BACKWARD,
-        asked=(),
-        aside=(),
-        findings=(FAILING,),
-    )
-    unread = [replace(row, replay=replayed) for row in rows if not row.is_refused]
+    unread = [replace(row, replay=_REPLAYED) for row in rows if not row.is_refused]
 
-    assert unread
     assert merge_decision(_with(replace(_ONE, plan=_ACCEPTED)), unread).first == (
         "not known yet: make the schema read all messages, then check again",
     )
@@ -231,7 +227,9 @@ def test_what_messages_show_comes_before_what_may_happen_to_some() -> None:
     seen = replace(may, rule="REPLAY-R007", message="other values (4 of 4 values)")
     told = _decided(replace(_with(), findings=(may, seen, UNKNOWN_KEY)))
 
-    assert told.why[1:] == ("a warning, yours to decide: acme/b: other values (4 of 4 values)",)
+    assert told.why[1:] == (
+        "a warning, the reviewer decides: acme/b: other values (4 of 4 values)",
+    )
 
 
 def test_one_edit_for_several_findings_is_one() -> None:
@@ -312,27 +310,25 @@ def test_a_waiver_is_named_with_who_approved_it() -> None:
     )
     (one,) = WAIVED.registries
     (action,) = (each for each in one.plan.actions if isinstance(each, RegisterSchema))
-    loosening = PolicyChange(
-        key="schemaCompatibilityStrategy",
-        before=None,
-        after=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
-    )
+    after = SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE
+    loosening = PolicyChange(key="schemaCompatibilityStrategy", before=None, after=after)
     plan = replace(
         one.plan,
         actions=(SetPolicy(subject=CAPTURED, change=loosening, waiver="agreed"), action),
         findings=waive_findings(action.findings, waiver),
         notices=(),
     )
-    its = (replace(one, plan=plan),)
-    told = _decided(replace(WAIVED, base=CHECK.base, registries=its, waivers=(waiver,)))
+    report = replace(WAIVED, registries=(replace(one, plan=plan),), waivers=(waiver,))
+    told = _decided(replace(report, base=CHECK.base))
 
     who = "waived until 2026-12-23 by waivers/agreed.yaml, approved by @acme/billing"
+    assert told.why[1:] == (f'{who}, with the reason "all read both"',)
     sets = f"after the merge, `pulsar-gitops apply` sets schemaCompatibilityStrategy of {CAPTURED}"
-    assert told.why[1:] == (
-        f'{who}, with the reason "all read both"',
+    sure = "make sure that the waiver's reason is still true, with @acme/billing who approved it"
+    assert told.next == (
+        f"{sure}; then merge",
         f"{sets} to ALWAYS_COMPATIBLE for this registration alone, then sets it back",
     )
-    assert told.next == ("ask @acme/billing whether the waiver's reason is true; if so, merge",)
 
 
 def test_what_is_no_change_has_nothing_to_decide() -> None:
@@ -374,21 +370,26 @@ def test_who_upgrades_after_the_merge_is_named_too() -> None:
         OrderedStep(step=late, wave=1),
         OrderedStep(step=Upgrade("crm"), wave=2, waits_for=(wait,)),
     )
-    told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
+    report = _with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps)))
+    told = _decided(report)
 
     assert told.first == ("nobody before the merge; after it checkout",)
     assert told.next == ("merge", "upgrade checkout", "upgrade crm")
+    # Who upgrades for another topic is nobody of this one.
+    row, *_ = [row for row in rows_of(report.registries) if row.topic == CREATED]
+    unread = replace(row, replay=_REPLAYED)
+    read = replace(row, topic=CAPTURED, upgrade_first="nobody")
+    assert merge_decision(report, [unread, read]).first[1] == f"{CAPTURED}: nobody"
 
 
 def test_who_waits_for_messages_to_be_gone_is_named() -> None:
     register, drain = Register(CREATED, 1), Drain(CREATED, 0)
     because = Reason(verb="fails")
+    waits = (_after(drain, Upgrade("crm"), because),)
     steps = (
         OrderedStep(step=register, wave=0),
         OrderedStep(step=drain, wave=1, waits_for=(_after(register, drain, because),)),
-        OrderedStep(
-            step=Upgrade("crm"), wave=2, waits_for=(_after(drain, Upgrade("crm"), because),)
-        ),
+        OrderedStep(step=Upgrade("crm"), wave=2, waits_for=waits),
     )
     told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(steps=steps))))
 

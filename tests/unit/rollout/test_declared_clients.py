@@ -43,7 +43,7 @@ def test_clients_declare_versions_of_the_default_registry_only(repo: GitReposito
     staging = report(repo, registries=("staging",))
     assert [one.rollout.client_registry for one in found.registries] == ["", "local"]
     assert merge_decision(staging, rows_of(staging.registries)).first == (
-        "consumers (by BACKWARD): clients declare versions of local"
+        "consumers (by BACKWARD): clients declare versions of local",
     )
     (one,) = staging.registries
     (line,) = lines(one.rollout, one.plan)
