@@ -72,7 +72,7 @@ def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int
     """
     return tuple(
         one
-        for one in _exceptions(topic, strategy, with_all_checkers(topic.line))
+        for one in _exceptions(topic, strategy, _with_all_checkers(topic.line))
         if one[1].end is End.INCOMPATIBLE
     )
 
@@ -93,7 +93,7 @@ def unregistered_versions(
 
 
 @cache
-def with_all_checkers(line: BrokerLine) -> BrokerLine:
+def _with_all_checkers(line: BrokerLine) -> BrokerLine:
     """The line of a broker whose broker.conf leaves no checker out: without one nothing differs."""
     if not line.rules.unchecked:
         return line

@@ -57,17 +57,22 @@ class SnapshotRegistry(ReadOnlyRegistry):
         return tuple(sorted(read_topic_state(self._tree, file).topic for file in files))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
-        """Read the files of what is in `scope`."""
+        """Read the files of what is in `scope`, each once."""
         topics: dict[TopicName, TopicState] = {}
-        for count, topic in enumerate(sorted(scope.topics)):
-            progress("reading the snapshot", count, len(scope.topics))
-            topics[topic] = self._topic(topic)
-        counted = ((topic, self._recorded(topic)[1]) for topic in sorted(scope.partitions))
+        partitions: dict[TopicName, TopicPartitions] = {}
+        wanted = sorted(scope.topics | scope.partitions)
+        for count, topic in enumerate(wanted):
+            progress("reading the snapshot", count, len(wanted))
+            state, counted = self._recorded(topic)
+            if topic in scope.topics:
+                topics[topic] = replace(state, topic=topic)
+            # A topic whose number was not recorded may exist all the same.
+            if topic in scope.partitions and counted:
+                partitions[topic] = counted
         return RegistryState(
             namespaces={name: self._namespace(name) for name in sorted(scope.namespaces)},
             topics=topics,
-            # A topic whose number was not recorded may exist all the same.
-            partitions={topic: found for topic, found in counted if found},
+            partitions=partitions,
         )
 
     @cached_property
@@ -90,10 +95,6 @@ class SnapshotRegistry(ReadOnlyRegistry):
         if str(name) in self._stems.get("", ()):
             return read_namespace_state(self._tree, f"{self.address}/{name}{_ENDING}")
         return NamespaceState(namespace=name, exists=name in self._recorded_namespaces)
-
-    def _topic(self, topic: TopicName) -> TopicState:
-        found, _ = self._recorded(topic)
-        return replace(found, topic=topic)
 
     def _recorded(self, topic: TopicName) -> tuple[TopicState, TopicPartitions | None]:
         """What was recorded of a topic under either domain: a schema history has none."""

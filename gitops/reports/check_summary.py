@@ -245,9 +245,9 @@ _NAME: Final = re.compile(r"[\w/-][\w./-]*[\w/-]|[\w/-]")
 def several_subjects(finding: Finding) -> list[str]:
     """Whom a finding is about, where these are several that its message does not name."""
     names = sorted(finding.subjects)
-    told = set(_NAME.findall(finding.message))
-    is_told = told.issuperset(names)
-    return names if len(names) > 1 and not is_told else []
+    if len(names) == 1 or set(_NAME.findall(finding.message)).issuperset(names):
+        return []
+    return names
 
 
 def subjects_text(finding: Finding, shown: int) -> str:

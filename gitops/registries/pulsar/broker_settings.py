@@ -13,12 +13,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from gitops.broker.lines.table import find_line
-from gitops.model.broker_settings import (
-    ASSUMED_CHECKERS,
-    SETTINGS,
-    SettingValue,
-    known_settings,
-)
+from gitops.model.broker_settings import ASSUMED_CHECKERS, SETTINGS, SettingValue, known_settings
 from gitops.model.errors import OutsideError
 from gitops.model.policy import (
     BrokerSettings,

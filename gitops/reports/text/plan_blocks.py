@@ -358,11 +358,12 @@ def _widths(blocks: Sequence[_Block]) -> list[int]:
 
 
 def _headings(blocks: Sequence[_Block], widths: Sequence[int]) -> RenderableType:
-    signs = [(block.sign, SIGNS[block.sign]) for block in blocks]
-    names = [(safe(str(block.subject)), "bold") for block in blocks]
-    titles = (Text.assemble(sign, " ", name) for sign, name in zip(signs, names, strict=True))
-    rows = [(each, *map(Text, block.columns)) for each, block in zip(titles, blocks, strict=True)]
-    return align_columns(rows, widths=widths, titled=True)
+    return align_columns([_heading(block) for block in blocks], widths=widths, titled=True)
+
+
+def _heading(block: _Block) -> list[Text]:
+    title = Text.assemble((block.sign, SIGNS[block.sign]), " ", (safe(str(block.subject)), "bold"))
+    return [title, *map(Text, block.columns)]
 
 
 def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> RenderableType:

@@ -193,18 +193,25 @@ def test_policies_of_a_topic_and_its_version_are_one_change() -> None:
     assert gone.files[f"{_FOLDER}/t.yaml"].decode() == _manifest("t")
 
 
-@pytest.mark.parametrize(("live", "written"), [(8, "partitions: 8"), (0, "create: true")])
-def test_partitions_are_adopted_beside_policies(live: int, written: str) -> None:
+@pytest.mark.parametrize(
+    ("declared", "live", "written"),
+    [
+        ("partitions: 4", 8, "partitions: 8"),
+        ("partitions: 4", 0, "create: true"),
+        ("create: true", 8, "partitions: 8"),
+    ],
+)
+def test_partitions_are_adopted_beside_policies(declared: str, live: int, written: str) -> None:
     policies = TopicPolicies(schema_compatibility_strategy=Strategy.BACKWARD)
     held = replace(_held(_T), policies=policies)
-    files = {**_files(), f"{_FOLDER}/t.yaml": _manifest("t", "partitions: 4 # why\n")}
+    files = {**_files(), f"{_FOLDER}/t.yaml": _manifest("t", f"{declared} # why\n")}
     partitions = PartitionDrift(topic=_T, files=4, live=live, recorded=4)
 
     found = _adopt([_policy(_T, Strategy.BACKWARD), partitions], state(held), files)
 
     text = found.files[f"{_FOLDER}/t.yaml"].decode()
     assert written in text
-    assert "partitions: 4" not in text
+    assert declared not in text
     assert "  schemaCompatibilityStrategy: BACKWARD\n" in text
     assert found.adopted == (_T,)
 
