@@ -280,6 +280,8 @@ def _limit(words: str, key: str) -> _Say:
 
 
 def _empty(error: _Error) -> DocumentProblem:
+    if isinstance(error.value, str) and error.value.strip():  # it breaks a pattern
+        return _anything_else(error)
     return DocumentProblem(
         rule="REPO-R012", message=f"{error.name} is empty", path=error.path, hint="give it a value"
     )

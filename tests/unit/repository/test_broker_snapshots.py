@@ -106,7 +106,9 @@ def test_a_release_without_a_profile_stops_only_what_decides_by_it() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (f'{{{HEAD}, "release": "four"}}', "release"),
+        (f'{{{HEAD}, "release": "four"}}', "release is not valid"),
+        (f'{{{HEAD}, "releaseAtLeast": "x"}}', "releaseAtLeast is not valid"),
+        (f'{{{HEAD}, "release": ""}}', "release is empty"),
         (f'{{{HEAD}, "strategy": "FULL"}}', "strategy"),
         (f'{{{HEAD}, "schemaCompatibilityStrategy": "SIDEWAYS"}}', "SIDEWAYS"),
         (f'{{{HEAD}, "isSchemaValidationEnforced": "yes"}}', "true or false"),
