@@ -143,6 +143,15 @@ RegistryNames = Annotated[
         autocompletion=registry_names,
     ),
 ]
+ServiceUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--service-url",
+        metavar="URL",
+        help="Where clients connect to, pulsar:// or pulsar+ssl://.",
+        show_default="serviceUrl of the registry, or what the cluster shows",
+    ),
+]
 ClusterUrl = Annotated[
     str | None,
     typer.Option(

@@ -6,7 +6,6 @@ import asyncio
 import base64
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Final, Self
 
 from gitops.messaging.batches import MessageId, PendingMessage
@@ -188,12 +187,7 @@ class Producer:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     def release(self, message: PendingMessage) -> None:

@@ -52,6 +52,15 @@ class Impact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRollout:
+    """A plan, the order in which the declared clients of its topics upgrade, and what fails."""
+
+    plan: Plan
+    rollout: Rollout
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryCheck:
     """The answer for one registry.
 
@@ -60,7 +69,8 @@ class RegistryCheck:
     hold at the base, of topics whose strategy the change alters; `refused_before` says, of
     schemas that are accepted, why the policies of the base would refuse them. `rollout` is the
     order in which the declared clients of the topics upgrade. `replay` is what became of the
-    topics' samples, None where nobody asked or it failed.
+    topics' samples, None where nobody asked or it failed. `edited` is what both would be with the
+    edits that are offered for refused schemas, None where there are none or not for all.
     """
 
     plan: Plan
@@ -70,6 +80,12 @@ class RegistryCheck:
     drift: Plan | None = None
     rollout: Rollout = field(default_factory=Rollout)
     replay: ReplayReport | None = None
+    edited: PlannedRollout | None = None
+
+    @property
+    def to_merge(self) -> PlannedRollout:
+        """The plan and the order to decide by: with the edits, where there are any."""
+        return self.edited or PlannedRollout(plan=self.plan, rollout=self.rollout)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -174,7 +174,9 @@ def verdict(report: CheckReport) -> Verdict:
 def rollout_title(report: CheckReport) -> str:
     """The heading above the acts of a rollout: not as if a change with errors could be merged."""
     if verdict(report) is Verdict.REFUSED:
-        return "Rollout of the accepted schemas, once the refused ones are fixed"
+        if any(one.edited for one in report.registries):
+            return "Rollout, with the edits that are shown above"
+        return "Rollout of the accepted schemas, without the refused ones"
     found = (one.finding for one in all_findings(report))
     others = {one.rule for one in found if one.severity is Severity.ERROR} - {CLIENTS_FIRST}
     if others == {SPLIT}:

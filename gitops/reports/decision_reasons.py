@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from gitops.model.findings import Finding
 from gitops.model.plan import ChangeKind, SchemaChange
@@ -19,10 +19,14 @@ _SHOWN: Final = 3
 _TOPICS: Final = 2
 _NAMES: Final = 10
 _AT: Final = re.compile(r" at '([^']*)'")
-_CLIENTS: Final = "clients first: "
-"""In front of who cannot reconnect, where other reasons stand beside that."""
+_CLIENTS: Final = " (clients first)"
+"""Behind the topic of those who cannot reconnect, where other reasons stand beside that."""
+_REFUSED: Final = " (refused)"
+_EDITED: Final = " (once it is edited)"
+_OTHER_VALUES: Final = "REPLAY-R007"
 _NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "
+_LOGICAL: Final = "logicalType "
 RENAME: Final = "if it is a rename, "
 """So begins the hint of a finding about a field that is missing and may have another name now."""
 
@@ -40,12 +44,21 @@ def subject_text(finding: Finding) -> str:
     return f"{where.file}:{where.line} ({len(names):,} topics)"
 
 
+class _Reason(NamedTuple):
+    """What the files change of a topic, if it is known, and what follows from it."""
+
+    topic: str
+    change: str
+    effect: str
+
+
 @final
 class Reasons:
     """The reasons of a report, with what the topics' rows change."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._changes = {str(row.topic): row.changes for row in rows}
+        self._refused = {str(row.topic) for row in rows if row.is_refused}
 
     def texts(self, findings: Sequence[Finding]) -> Iterator[str]:
         """One is given whole; of several what they claim, and what the rest is about."""
@@ -53,11 +66,10 @@ class Reasons:
             yield self.text(findings[0], findings[0].message)
             return
         is_mixed = len({one.rule == CLIENTS_FIRST for one in findings}) > 1
-        late = _CLIENTS if is_mixed else ""
-        yield from dict.fromkeys(self._brief(one, late) for one in findings[:_SHOWN])
+        yield from self._brief(findings[:_SHOWN], is_mixed=is_mixed)
         left = findings[_SHOWN:]
         if left and all(one.rule == CLIENTS_FIRST for one in left):
-            yield from (f"{late}{self._locked_out(one)}" for one in left[:_SHOWN])
+            yield from self._brief(left[:_SHOWN], is_mixed=is_mixed)
             if len(left) > _SHOWN:
                 yield more_text(len(left) - _SHOWN)
         elif left:
@@ -70,39 +82,56 @@ class Reasons:
 
         Beside what the files change no details are needed.
         """
+        return _text(self._reason(finding, said))
+
+    def of_warning(self, finding: Finding, told: Iterable[Finding]) -> str:
+        """Where its rule says the same of both sides, as one: each reads what the other writes."""
+        same = [one for one in told if (one.rule, one.subjects) == (finding.rule, finding.subjects)]
+        first = self._reason(finding, claim(finding))
+        if finding.rule != _OTHER_VALUES or len(same) == 1:
+            return _text(first)
+        _, at, counted = first.effect.partition(" (")
+        effect = f"old and new schemas read each other's values wrong{at}{counted}"
+        return _text(first._replace(effect=effect))
+
+    def _brief(self, findings: Iterable[Finding], *, is_mixed: bool) -> Iterator[str]:
+        """What they claim; what follows from one change is one reason."""
+        merged: dict[tuple[str, str], list[tuple[bool, str]]] = {}
+        for one in findings:
+            is_late = one.rule == CLIENTS_FIRST
+            its = self._locked_out(one) if is_late else self._reason(one, claim(one))
+            key = (its.topic, its.change or its.effect)
+            merged.setdefault(key, []).append((is_late, its.effect if its.change else ""))
+        for (topic, change), effects in merged.items():
+            first = sorted(effects, key=lambda one: not one[0])  # who reads it, then why it passes
+            effect = "; ".join(filter(None, dict.fromkeys(said for _, said in first)))
+            is_late = all(late for late, _ in effects)
+            marks = (_REFUSED, _EDITED) if topic in self._refused else ("", _CLIENTS)
+            mark = marks[is_late]
+            yield _text(_Reason(f"{topic}{mark if topic and is_mixed else ''}", change, effect))
+
+    def _reason(self, finding: Finding, said: str) -> _Reason:
         change = self._change(finding, said)
         if change:
             topic = finding.subjects[0]
             said = _AT.sub("", claim(finding), count=1).removeprefix(f"{topic} is ")
-            return f"{subject_text(finding)}: {change}; {said}"
-        if any(subject in said for subject in finding.subjects):
-            return said
-        return f"{subject_text(finding)}: {said}"
+            return _Reason(subject_text(finding), change, said)
+        named = any(subject in said for subject in finding.subjects)
+        return _Reason("" if named else subject_text(finding), "", said)
 
-    def of_warning(self, finding: Finding, told: Iterable[Finding]) -> str:
-        """With what else its rule says of the same: of values both who reads and who has read."""
-        same = (one for one in told if (one.rule, one.subjects) == (finding.rule, finding.subjects))
-        others = [claim(one) for one in same if one != finding]
-        return "; ".join((self.text(finding, claim(finding)), *others))
-
-    def _brief(self, finding: Finding, late: str) -> str:
-        if finding.rule == CLIENTS_FIRST:
-            return f"{late}{self._locked_out(finding)}"
-        return self.text(finding, claim(finding))
-
-    def _locked_out(self, finding: Finding) -> str:
+    def _locked_out(self, finding: Finding) -> _Reason:
         """`a/b/c: 'count' int → long; crm and audit cannot reconnect after the merge`."""
         clients, late = name_list(finding.subjects, _NAMES), "cannot reconnect after the merge"
         origin = finding.members[0].origin
         if origin is None:
-            return f"{clients} {late}"
+            return _Reason("", "", f"{clients} {late}")
         its = self._changes.get(origin.subject, ())
         for one in its:
             if origin.word and last_name(one.path) == origin.word:
                 need = "needs" if len(finding.subjects) == 1 else "need"
                 so = f"{need} it and " if one.kind is ChangeKind.REMOVED else ""
-                return f"{origin.subject}: {change_text(one)}; {clients} {so}{late}"
-        return f"{origin.subject}: {clients} {late}"
+                return _Reason(origin.subject, change_text(one), f"{clients} {so}{late}")
+        return _Reason(origin.subject, "", f"{clients} {late}")
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""
@@ -126,6 +155,11 @@ class Reasons:
         return change_text(at[0])
 
 
+def _text(reason: _Reason) -> str:
+    said = "; ".join(filter(None, (reason.change, reason.effect)))
+    return f"{reason.topic}: {said}" if reason.topic else said
+
+
 def change_text(change: SchemaChange) -> str:
     """`'email' (string) is new`, `'email' is removed`, `'email' string → bytes`."""
     match change.kind:
@@ -138,7 +172,9 @@ def change_text(change: SchemaChange) -> str:
         case ChangeKind.REMOVED:
             return f"'{change.path}' is removed"
         case _:
-            return f"'{change.path}' {change.before} → {change.after}"
+            both = change.before.startswith(_LOGICAL) and change.after.startswith(_LOGICAL)
+            after = change.after.removeprefix(_LOGICAL) if both else change.after
+            return f"'{change.path}' {change.before} → {after}"
 
 
 def _parent(change: SchemaChange) -> str:

@@ -134,12 +134,17 @@ def _others(report: CheckReport) -> str:
     """`; clients have to upgrade first`: the errors beside the refusals."""
     refused = {one for notice in refusals(report) for one in notice.findings}
     told = [one.finding for one in all_findings(report) if one.finding not in refused]
-    others = _titles(one for one in told if one.rule != UNREADABLE)  # `_unread` counts those
-    return f"; {others}" if others else ""
+    each_client = (each for one in told if one.rule == CLIENTS_FIRST for each in one.members)
+    late = {one.origin.subject for one in each_client if one.origin}
+    counted = (UNREADABLE, *([CLIENTS_FIRST] if late else []))  # `_unread` counts the others
+    waits = f"{len(late):,} other{' needs' if len(late) == 1 else 's need'} clients upgraded first"
+    others = _titles(one for one in told if one.rule not in counted)
+    return "".join(f"; {each}" for each in (waits if late else "", others) if each)
 
 
 def _titles(findings: Iterable[Finding]) -> str:
     errors = [one for one in findings if one.severity is Severity.ERROR and one.rule in RULES]
+    errors.sort(key=lambda one: one.rule == CLIENTS_FIRST)
     subjects: dict[str, set[str]] = {}
     for one in errors:
         subjects.setdefault(_title(one), set()).update(one.subjects)

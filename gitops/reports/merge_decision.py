@@ -8,10 +8,8 @@ from typing import Final, NamedTuple
 
 from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
-from gitops.model.plan import SetPolicy
 from gitops.model.rollout import Upgrade
 from gitops.model.rollout_reason import name_list
-from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
     SPLIT,
@@ -27,8 +25,8 @@ from gitops.reports.check_summary import (
 )
 from gitops.reports.decision_reasons import RENAME, Reasons, more_text, subject_text
 from gitops.reports.rollout_wording import Line, lines, undeclared_text
-from gitops.reports.topic_rows import NONE, Row
-from gitops.reports.upgrade_order import UpgradeOrder
+from gitops.reports.topic_rows import NO_ORDER, NONE, UNKNOWN, WITH_EDIT, Row
+from gitops.reports.upgrade_order import NOBODY, UpgradeOrder
 from gitops.rollout.acts import ActKind
 
 _SHOWN: Final = 3
@@ -42,19 +40,17 @@ _MERGE: Final = "merge"
 _REPLAY: Final = "REPLAY-"
 _LOOSENED: Final = "CHECK-R003"
 _NEW_FIELD: Final = "add a new"
-_YOURS: Final = "a warning, the reviewer decides"
+_NOT_BLOCKING: Final = "does not block the merge"
 
 
 class MergeDecision(NamedTuple):
-    """The reasons, each a clause without its details; what to do; and who upgrades first.
-
-    `in_order`: what to do is a list of steps.
-    """
+    """The reasons, what to do (`in_order`: in steps), who upgrades first, what does not block."""
 
     why: tuple[str, ...]
     next: tuple[str, ...]
     first: tuple[str, ...]
     in_order: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
@@ -63,6 +59,7 @@ class MergeDecision(NamedTuple):
             ("why", self.why, False),
             ("next", self.next, self.in_order),
             ("upgrade first", self.first, False),
+            ("warning", self.warnings, False),
         )
         return tuple(one for one in said if one[1])
 
@@ -78,20 +75,20 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
         waived = _waived(report, told)
         allowed = dict.fromkeys(one.hint for one in waived[:_SHOWN])
         why = (*reasons.texts(waived), *allowed)
-        steps = (_review(report), *_loosened(report), *_after_merge(report))
+        steps = (_review(report), *_after_merge(report))
         return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
     if its_verdict is Verdict.GOOD:
         remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
         return MergeDecision(why=(), next=remedies, first=_first(report, rows), in_order=True)
     decisive = _decisive(told, its_verdict)
-    besides = _besides(told, decisive)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
-    warned = [f"{_YOURS}: {reasons.of_warning(one, told)}" for one in besides]
+    besides = _besides(told, decisive)
     return MergeDecision(
-        why=(*reasons.texts(decisive), *unanswered[:_SHOWN], *warned),
+        why=(*reasons.texts([*decisive, *_late_for_edited(report)]), *unanswered[:_SHOWN]),
         next=tuple(_remedies(report, [*decisive, *besides])),
         first=_first(report, rows),
         in_order=bool(_early_names(report)),
+        warnings=tuple(f"{_NOT_BLOCKING}: {reasons.of_warning(one, told)}" for one in besides),
     )
 
 
@@ -100,6 +97,15 @@ def _decisive(told: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
     severity = Severity.WARNING if its_verdict is Verdict.WARNINGS else Severity.ERROR
     found = [one for one in told if one.severity is severity]
     return sorted(found, key=lambda one: one.rule == CLIENTS_FIRST)
+
+
+def _late_for_edited(report: CheckReport) -> Iterator[Finding]:
+    """Who cannot reconnect once the refused schemas are edited as offered, and is not named yet."""
+    refused = {str(notice.topic) for notice in refusals(report)}
+    for one in report.registries:
+        for found in one.edited.findings if one.edited else ():
+            if found.rule == CLIENTS_FIRST and found.origin and found.origin.subject in refused:
+                yield found
 
 
 def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Finding]:
@@ -129,23 +135,6 @@ def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
     return [one for one in told if one.severity is Severity.INFO and waived & set(one.subjects)]
 
 
-def _loosened(report: CheckReport) -> Iterator[str]:
-    """What is set while a waived schema is registered."""
-    topics = {
-        str(action.subject): action.change
-        for one in report.registries
-        for action in one.plan.actions
-        if isinstance(action, SetPolicy) and action.loosens
-    }
-    for change in dict.fromkeys(topics.values()):
-        names = sorted(name for name, its in topics.items() if its == change)
-        yield (
-            f"after the merge, `pulsar-gitops apply` sets {change.key} of "
-            f"{name_list(names, _TOPICS)} to "
-            f"{policy_text(change.after)} for this registration alone, then sets it back"
-        )
-
-
 # What next.
 
 
@@ -171,7 +160,8 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield f"merge the policy, once the owners of {_loosened_names(report)} approve"
     if names := _early_names(report):
         code = "code that reads the old and the new schema"
-        declared = "declare it in each client's manifest (`schema: {definition: …}`)"
+        whose = "its manifest" if len(names) == 1 else "their manifests"
+        declared = f"declare the new one in {whose} (`schema: {{definition: …}}`)"
         yield f"deploy {name_list(names, _NAMES)} with {code}, and {declared}{_then(report)}"
     if is_split(report):
         yield "merge the schema"
@@ -192,19 +182,18 @@ def _then(report: CheckReport) -> str:
 
 
 def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
-    """What each advises, once, with its topics where there are several, and warnings as such."""
+    """What each advises, once, with its topics where there are several, and what need not be."""
     several = len({one.subjects for one in findings}) > 1
-    subjects: dict[tuple[bool, str], dict[str, None]] = {}
+    is_mixed = len({one.severity for one in findings}) > 1
+    subjects: dict[str, dict[str, None]] = {}
     for one in findings:
         if advice := ", or ".join(dict.fromkeys(_schema_hints(report, one))) or one.hint:
-            key = (one.severity < Severity.ERROR, advice)
-            subjects.setdefault(key, {}).update(dict.fromkeys(one.subjects))
-    is_mixed = len({is_warning for is_warning, _ in subjects}) > 1
+            is_free = is_mixed and one.severity < Severity.ERROR
+            advice += f" ({_NOT_BLOCKING})" if is_free else ""
+            subjects.setdefault(advice, {}).update(dict.fromkeys(one.subjects))
     return [
-        (f"({_YOURS}) " if is_warning and is_mixed else "")
-        + (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "")
-        + advice
-        for (is_warning, advice), names in subjects.items()
+        (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "") + advice
+        for advice, names in subjects.items()
     ]
 
 
@@ -223,8 +212,8 @@ def _one_edit(hint: str) -> Iterator[str]:
     rename, _, other = hint.partition("; else ")
     if other and rename.startswith(RENAME):
         alias = rename.removeprefix(RENAME)
-        yield f"{RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
-        yield f"if it is no rename, {other}"
+        edit = f"{RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
+        yield f"{edit}; if it is no rename, {other}"
     else:
         yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
 
@@ -235,16 +224,15 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     mends = [one for one in patched if one not in undone]
     below = " that are shown below" if len(patched) <= _EDITS else ""
     if len(mends) == 1:
-        yield f"{subject_text(mends[0])}: make the edit that is shown below: {mends[0].hint}"
+        edit = f"make the edit that is shown below (`--fix` makes it): {mends[0].hint}"
+        yield f"{subject_text(mends[0])}: {edit}"
     elif mends:
-        how = f"for {_edited(mends)}" if undone else "(`--fix` makes them)"
-        yield f"make the {len(mends):,} edits{below} {how}"
+        whose = f" for {_edited(mends)}" if undone else ""
+        yield f"make the {len(mends):,} edits{below}{whose} (`--fix` makes them)"
     if undone:
         beside = all(_NEW_FIELD in one.hint for one in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
-        dropped = "this change" if len(undone) == 1 else "these changes"
-        fix = f"(`--fix` undoes {dropped}{' and makes the other edits' if mends else ''})"
-        yield f"decide about {_edited(undone)}: drop the change, or {or_else} {fix}"
+        yield f"decide about {_edited(undone)}: drop the change (`--fix` does), or {or_else}"
 
 
 def _edited(findings: Sequence[Finding]) -> str:
@@ -255,7 +243,10 @@ def _after_merge(report: CheckReport) -> Iterator[str]:
     """What has to be done after it, as the rollout of one registry has it."""
     if len(report.registries) == 1:
         (one,) = report.registries
-        its = dropwhile(lambda line: line.kind is not ActKind.MERGE, lines(one.rollout, one.plan))
+        its = dropwhile(
+            lambda line: line.kind is not ActKind.MERGE,
+            lines(one.to_merge.rollout, one.to_merge.plan),
+        )
         for line, later in pairwise([*its, None]):
             if line and line.kind not in (ActKind.MERGE, ActKind.OPTIONAL):
                 yield f"{line.text}{_before_whom(line, later)}"
@@ -267,7 +258,8 @@ def _before_whom(line: Line, later: Line | None) -> str:
         return ""
     steps = (one.step for one in later.steps)
     names = sorted({step.service for step in steps if isinstance(step, Upgrade)})
-    return f", before {name_list(names, _NAMES)} upgrade{'s' if len(names) == 1 else ''}"
+    verb = f"upgrade{'s' if len(names) == 1 else ''}"
+    return f", in a backlog or retained, before {name_list(names, _NAMES)} {verb}"
 
 
 # Who first.
@@ -277,12 +269,13 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
     refused = len({row.topic for row in rows if row.is_refused})
     if names := _early_names(report):
-        topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
-        late = (f"for the {topics} not known yet",) if refused else ()
+        late = tuple(_refused_first(rows, refused))
         return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}", *late
-    if refused:
+    if refused and any(row.upgrade_first == UNKNOWN for row in rows):
         its = "schema" if refused == 1 else "schemas"
         return (f"not known yet: fix the refused {its}, then check again",)
+    if refused:
+        return (f"{_without_upgrades(report, rows)}, {_edited_text(rows)}",)
     if count_unanswered(report)[0]:
         return ("not known yet: not every registry answers",)
     unread = list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread))
@@ -290,24 +283,42 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     rest = tuple(filter(None, [_without_upgrades(report, read)]))
     if not unread:
         return rest
-    unknown = "not known yet: make the schema read all messages, then check again"
+    unknown = "known once its schema reads all messages"
     if not read:
         return (unknown,)
     others = name_list(sorted({str(row.topic) for row in read}), _TOPICS)
     return f"{name_list(unread, _TOPICS)}: {unknown}", *(f"{others}: {each}" for each in rest)
 
 
+def _refused_first(rows: Sequence[Row], refused: int) -> Iterator[str]:
+    """Beside those who are named."""
+    topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
+    firsts = {row.upgrade_first for row in rows if row.is_refused}
+    if UNKNOWN in firsts:
+        yield f"for the {topics} not known yet"
+    elif firsts == {f"{NOBODY}{WITH_EDIT}"}:
+        add = "adds" if refused == 1 else "add"
+        yield f"the {topics} {add} nobody, edited as shown below"
+
+
+def _edited_text(rows: Sequence[Row]) -> str:
+    several = len({one.patch for row in rows if row.is_refused for one in row.findings} - {""}) > 1
+    return f"with the edit{'s that are' if several else ' that is'} shown below"
+
+
 def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
-    if any(one.rollout.blocks for one in report.registries):
+    if any(row.upgrade_first == NO_ORDER for row in rows):
+        return "no order is safe: old and new schemas read each other's values wrong"
+    if any(one.to_merge.rollout.blocks for one in report.registries):
         return "there is no safe order, see below"
     advice = dict.fromkeys(row.upgrade_first for row in rows if row.upgrade_first != NONE)
     if not advice:
         return ""
     undeclared = [one for one in advice if "(by " in one]
     if undeclared:
-        why = dict.fromkeys(undeclared_text(one.rollout) for one in _by_strategy(report))
+        why = dict.fromkeys(undeclared_text(one.to_merge.rollout) for one in _by_strategy(report))
         return f"{name_list(undeclared)}: {'; '.join(why)}"
-    orders = [UpgradeOrder(one.rollout) for one in report.registries]
+    orders = [UpgradeOrder(one.to_merge.rollout) for one in report.registries]
     topics = {row.topic for row in rows}
     late = sorted({name for order in orders for name in order.late_names(topics)})
     if not late:
@@ -322,17 +333,19 @@ def _before(report: CheckReport) -> str:
 
 def _roles(report: CheckReport, names: Sequence[str]) -> str:
     """` (consumers)`, where all of them are."""
-    known = [one.rollout.sides.get(name, ()) for one in report.registries for name in names]
+    known = [
+        one.to_merge.rollout.sides.get(name, ()) for one in report.registries for name in names
+    ]
     roles = {side.role.value for sides in known for side in sides}
     return f" ({roles.pop()}{'s' if len(names) > 1 else ''})" if len(roles) == 1 else ""
 
 
 def _by_strategy(report: CheckReport) -> list[RegistryCheck]:
     """The registries of whose clients only the strategies are known; else all."""
-    found = [one for one in report.registries if one.rollout.strategies]
+    found = [one for one in report.registries if one.to_merge.rollout.strategies]
     return found or list(report.registries)
 
 
 def _early_names(report: CheckReport) -> list[str]:
-    orders = [UpgradeOrder(one.rollout) for one in report.registries]
+    orders = [UpgradeOrder(one.to_merge.rollout) for one in report.registries]
     return sorted({name for order in orders for name in order.early_names})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from typing import Final
 
 from gitops.model.check import RegistryCheck
@@ -26,10 +27,21 @@ from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
 from gitops.reports.check_summary import count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
-from gitops.reports.upgrade_order import NO_SAFE_ORDER, UpgradeOrder, by_strategy, clients_first
+from gitops.reports.upgrade_order import (
+    NO_SAFE_ORDER,
+    NOBODY,
+    UpgradeOrder,
+    by_strategy,
+    clients_first,
+)
 
 NONE: Final = "–"
-_UNKNOWN: Final = "not known yet"
+_OTHER_VALUES: Final = "REPLAY-R007"
+UNKNOWN: Final = "not known yet"
+NO_ORDER: Final = "no order helps"
+"""Before and after each upgrade somebody reads other values than were written."""
+WITH_EDIT: Final = " (with the edit)"
+"""Behind who upgrades first for a refused schema, once the edit is made that is offered."""
 REPLAY_FAILS: Final = "replay fails"
 _WARNING: Final = (" warning", " warnings")
 
@@ -124,8 +136,10 @@ def _with_replay(check: RegistryCheck) -> Iterator[Row]:
 def _replayed(row: Row) -> Row:
     """With what the replay adds to the verdict: that it fails, or its warnings."""
     if row.is_unread:
-        return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=_UNKNOWN)
+        return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=UNKNOWN)
     found = row.replay.findings if row.replay else ()
+    if row.upgrade_first == NOBODY and any(one.rule == _OTHER_VALUES for one in found):
+        row = replace(row, upgrade_first=NO_ORDER)
     warnings = _warnings((*row.findings, *found))
     is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)
     if is_warned and warnings:
@@ -138,7 +152,7 @@ def _warnings(findings: Sequence[Finding]) -> int:
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:
-    order = UpgradeOrder(check.rollout)
+    order = UpgradeOrder(check.to_merge.rollout)
     for action in check.plan.actions:
         match action:
             case RegisterSchema():
@@ -148,7 +162,7 @@ def _rows(check: RegistryCheck) -> Iterator[Row]:
             case _:
                 pass
     for notice in check.plan.notices:
-        yield _noticed(check, notice)
+        yield _noticed(check, notice, order)
 
 
 def _registered(check: RegistryCheck, action: RegisterSchema, order: UpgradeOrder) -> Row:
@@ -204,44 +218,36 @@ def _deleted(check: RegistryCheck, action: DeleteSchema) -> Row:
     )
 
 
-def _noticed(check: RegistryCheck, notice: Notice) -> Row:
+def _noticed(check: RegistryCheck, notice: Notice, order: UpgradeOrder) -> Row:
+    if isinstance(notice, RefusedSchema):
+        return _refused(check, notice, order)
+    topic, changes = notice.topic, notice.changes
+    row = partial(Row, topic=topic, registry=check.plan.registry, changes=changes)
     match notice:
-        case RefusedSchema():
-            return _refused(check, notice)
         case SchemaWithoutEffect():
-            return Row(
+            return row(
                 standing=TopicStatus.WITHOUT_EFFECT,
-                topic=notice.topic,
-                registry=check.plan.registry,
                 versions=f"v{notice.latest_version} stays, not v{notice.equal_version}",
                 verdict="⚠ no effect",
-                changes=notice.changes,
-                findings=_about(check, notice.topic, "PLAN-R003"),
+                findings=_about(check, topic, "PLAN-R003"),
             )
         case SchemaDrift():
-            return Row(
+            return row(
                 standing=TopicStatus.DRIFTED,
-                topic=notice.topic,
-                registry=check.plan.registry,
                 versions=f"v{notice.latest_version}, not v{notice.equal_version}",
                 verdict="⚠ not in the files" if notice.limit else "⚠ not in git",
-                changes=notice.changes,
-                findings=_about(check, notice.topic, "PLAN-R010"),
+                findings=_about(check, topic, "PLAN-R010"),
             )
         case SchemaSwallowed():
-            return Row(
+            return row(
                 standing=TopicStatus.IGNORED,
-                topic=notice.topic,
-                registry=check.plan.registry,
                 versions=f"v{notice.version}",
                 verdict="= ignored",
-                changes=notice.changes,
                 findings=notice.findings,
             )
 
 
-def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
-    nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
+def _refused(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -> Row:
     return Row(
         standing=TopicStatus.HELD_BACK if notice.accepted else TopicStatus.REFUSED,
         topic=notice.topic,
@@ -250,11 +256,20 @@ def _refused(check: RegistryCheck, notice: RefusedSchema) -> Row:
         versions="none" if notice.latest_version is None else f"v{notice.latest_version} stays",
         strategy=_strategy(check, notice.topic, notice.strategy),
         verdict="✗ held back" if notice.accepted else "✗ refused",
-        upgrade_first=by_strategy(notice.strategy) if nobody else _UNKNOWN,
+        upgrade_first=_refused_first(check, notice, order),
         changes=notice.changes,
         findings=notice.findings,
         waiver=notice.waiver,
     )
+
+
+def _refused_first(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -> str:
+    if check.edited:
+        is_new = notice.latest_version is None
+        first = order.first(notice.topic, notice.strategy, is_new=is_new)
+        return f"{NOBODY if first == NONE else first}{WITH_EDIT}"  # none: the change is undone
+    nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
+    return by_strategy(notice.strategy) if nobody else UNKNOWN
 
 
 def _about(check: RegistryCheck, topic: TopicName, rule: str) -> tuple[Finding, ...]:

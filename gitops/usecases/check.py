@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gitops.changes.change import LoadedChange
+from gitops.changes.edited_rollout import edited_rollout
 from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations
@@ -226,17 +227,16 @@ class _RegistryAnswer:
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
         mine, history = fit_proposals(plan.with_findings(places.of), history)
-        rollout, of_clients = rollout_of(
-            RolloutRequest(
-                base=loaded.base,
-                head=loaded.head,
-                plan_input=self._known(after, history),
-                plan=plan,
-                before=before,
-                paths=loaded.change.head_tree.paths(),
-                reference=self.checking.reference,
-            )
+        rolling = RolloutRequest(
+            base=loaded.base,
+            head=loaded.head,
+            plan_input=self._known(after, history),
+            plan=plan,
+            before=before,
+            paths=loaded.change.head_tree.paths(),
+            reference=self.checking.reference,
         )
+        rollout, of_clients = rollout_of(rolling)
         replayed = self._replay(after, observed)
         found = RegistryCheck(
             plan=self._sorted(mine),
@@ -246,6 +246,7 @@ class _RegistryAnswer:
             drift=of_all,
             rollout=rollout,
             replay=replayed,
+            edited=edited_rollout(rolling, fixing),
         )
         return found, [
             *policy_guards(loaded, self.name, (before, after), refused),

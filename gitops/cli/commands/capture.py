@@ -104,15 +104,7 @@ def capture(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a capture in DIR that was ended.")
     ] = False,
-    service_url: Annotated[
-        str | None,
-        typer.Option(
-            "--service-url",
-            metavar="URL",
-            help="Where clients connect to, pulsar:// or pulsar+ssl://.",
-            show_default="serviceUrl of the registry, or what the cluster shows",
-        ),
-    ] = None,
+    service_url: options.ServiceUrl = None,
     url: options.ClusterUrl = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,

@@ -55,15 +55,7 @@ def publish(
             "--dry-run", help="List which schemas would be created or refused; send nothing."
         ),
     ] = False,
-    service_url: Annotated[
-        str | None,
-        typer.Option(
-            "--service-url",
-            metavar="URL",
-            help="Where clients connect to, pulsar:// or pulsar+ssl://.",
-            show_default="serviceUrl of the registry, or what the cluster shows",
-        ),
-    ] = None,
+    service_url: options.ServiceUrl = None,
     url: options.ClusterUrl = None,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,

@@ -84,7 +84,7 @@ CHECK_RULES: Final = (
     ),
     error(
         "CHECK-R004",
-        "a schema change needs the policy that is loosened with it",
+        "a schema change passes only because the same pull request loosens its policy",
         "checks.loosened_policies.policy_guards",
     ),
     error("CHECK-R005", "a change affects too many topics", "checks.changed_topics.share_exceeded"),

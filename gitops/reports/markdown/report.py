@@ -77,7 +77,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
     replayed = any(one.replay for one in report.registries)
     return (
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
-        Section(blocks=_decision(report, rows), tail="\n"),
+        Section(blocks=_decision(report, rows)),
         Section(blocks=sections.broker_items(report.registries, several=several), tail="\n"),
         Section(blocks=failures, head="#### No answer\n\n", tail="\n", cut=2, noun="registries"),
         Section(
@@ -102,7 +102,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
 def _decision(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Why, what next, who first."""
     return tuple(
-        f"- **{label.capitalize()}:**{_said(said, in_order=in_order)}\n"
+        f"**{label.capitalize()}:**{_said(said, in_order=in_order)}\n\n"
         for label, said, in_order in merge_decision(report, rows).items
     )
 
@@ -111,7 +111,7 @@ def _said(said: Sequence[str], *, in_order: bool) -> str:
     if len(said) == 1:
         return f" {message(said[0])}"
     return "".join(
-        f"\n  {f'{number}.' if in_order else '-'} {message(each)}"
+        f"\n{f'{number}.' if in_order else '-'} {message(each)}"
         for number, each in enumerate(said, start=1)
     )
 
@@ -173,7 +173,7 @@ def _topics(
     head, tail = (outer, "</details>\n\n") if len(good) > _FEW else ("", "")
     return (
         Section(blocks=stopped, cut=3, noun="refused topics' details"),
-        _findings(report, every, "Errors", is_error=True),
+        _findings(report, every, "Other errors" if stopped else "Errors", is_error=True),
         Section(blocks=odd, cut=7, noun="topics' details"),
         Section(blocks=good, head=head, tail=tail, cut=8, noun="accepted topics' details"),
     )

@@ -330,7 +330,7 @@ def _registry(check: RegistryCheck) -> Iterator[str]:
     parts = [
         f"{prose(plan.registry)} ({code(plan.address)})",
         f"plan {code(short_digest(str(to_document(plan)['digest'])))}",
-        f"versions from {_source(history)}",
+        f"history from {_source(history)}",
     ]
     yield " · ".join(parts)
     # Why there is no better source comes first in a history; what is unknown matters more here.
@@ -340,7 +340,7 @@ def _registry(check: RegistryCheck) -> Iterator[str]:
 def _source(history: History) -> str:
     match history.source:
         case HistorySource.REGISTRY:
-            return "the registry itself"
+            return "the registry"
         case HistorySource.SNAPSHOT:
             return (
                 f"the snapshot of {prose(history.recorded)}" if history.recorded else "a snapshot"
@@ -377,10 +377,10 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
     return tuple(
         item
         for one in report.registries
-        if has_order(one.rollout) and shows_rollout(report)
+        if has_order((its := one.to_merge).rollout) and shows_rollout(report)
         for item in (
-            *(f"- ✗ {message(each)}\n" for each in block_lines(one.rollout, said)),
-            *map(_act, lines(one.rollout, one.plan, merged_already=not report.base, said=said)),
+            *(f"- ✗ {message(each)}\n" for each in block_lines(its.rollout, said)),
+            *map(_act, lines(its.rollout, its.plan, merged_already=not report.base, said=said)),
             *_alternative(one.rollout, report.reference),
         )
     )

@@ -206,7 +206,7 @@ def _unseen_line(
 
 def _besides(one: RegistryCheck) -> dict[TopicName, str]:
     """What the table of a comment has beside schemas that Pulsar accepts, with its sign."""
-    early = UpgradeOrder(one.rollout).early_clients
+    early = UpgradeOrder(one.to_merge.rollout).early_clients
     said: dict[TopicName, str] = {}
     for row in rows_of((one,)):
         if row.is_unread or row.standing in _DOUBTFUL:
@@ -224,7 +224,7 @@ def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[Renderable
         said = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
         yield Text(said, style="bold")
         for finding in findings:
-            past = replace(finding, severity=Severity.INFO)  # no error of this change
+            past = replace(finding, severity=Severity.INFO, hint="")  # no error of this change
             yield Padding(finding_block(past, excerpt), (0, 0, 0, 4), expand=False)
         yield Text("")
 

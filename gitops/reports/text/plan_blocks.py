@@ -151,15 +151,12 @@ def _of_own(
 
 
 def _with_verdict(block: _Block, besides: Mapping[TopicName, str]) -> _Block:
-    """`compatible, 2 clients first`: what Pulsar accepts is not what clients can read."""
+    """`2 clients first`, `compatible, 1 warning`: what Pulsar accepts clients may not read."""
     said = besides.get(block.subject, "") if isinstance(block.subject, TopicName) else ""
     if not said or block.columns[-1:] != (_COMPATIBLE,):
         return block
     sign, _, why = said.partition(" ")
-    columns = (
-        *block.columns[:-1],
-        f"{_COMPATIBLE}, but {why}" if sign == _REFUSED else f"{_COMPATIBLE}, {why}",
-    )
+    columns = (*block.columns[:-1], why if sign == _REFUSED else f"{_COMPATIBLE}, {why}")
     return replace(
         block, sign=_REFUSED if sign == _REFUSED else block.sign, columns=columns, is_odd=True
     )

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from gitops.model.check import CheckReport, History, HistorySource, RegistryCheck
+from gitops.model.check import CheckReport, History, HistorySource, PlannedRollout, RegistryCheck
 from gitops.model.rollout import Migration, Rollout
 from gitops.reports.check_summary import rollout_title, shows_rollout, told_messages
 from gitops.reports.results import RolloutResult
@@ -46,7 +46,8 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
         now = [f"! it does not work now: {each}" for each in one.rollout.broken]
         notes = [f"! {each}" for each in one.rollout.notes]
         parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused, *notes)]
-        steps = [*_acts(one, report), *_migrations(one.rollout, report, migrated=migrated)]
+        its = PlannedRollout(plan=one.plan, rollout=one.rollout)
+        steps = [*_acts(its, report), *_migrations(one.rollout, report, migrated=migrated)]
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
 
@@ -80,10 +81,10 @@ def history_line(history: History) -> Text:
 
 def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[RenderableType]:
     """The acts below a plan, where a client takes part in them."""
-    if has_order(one.rollout) and shows_rollout(report):
+    if has_order(one.to_merge.rollout) and shows_rollout(report):
         yield Text("")
         yield Text(rollout_title(report).lower(), style="bold")
-        yield from _acts(one, report, told_messages(report))
+        yield from _acts(one.to_merge, report, told_messages(report))
         for note in one.rollout.notes:
             yield Padding(Text(safe(f"! {note}")), _INDENT)
         if way := alternative(one.rollout, report.reference):
@@ -91,13 +92,13 @@ def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[Rendera
 
 
 def _acts(
-    registry: RegistryCheck, report: CheckReport, said: Collection[str] = ()
+    planned: PlannedRollout, report: CheckReport, said: Collection[str] = ()
 ) -> list[RenderableType]:
-    rollout = registry.rollout
+    rollout = planned.rollout
     found: list[RenderableType] = [
         Padding(Text(f"✗ {safe(each)}"), _INDENT) for each in block_lines(rollout, said)
     ]
-    acts = list(lines(rollout, registry.plan, merged_already=not report.base, said=said))
+    acts = list(lines(rollout, planned.plan, merged_already=not report.base, said=said))
     width = len(str(len(acts)))
     return found + [Padding(_act(line, width), _INDENT) for line in acts]
 

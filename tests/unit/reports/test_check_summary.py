@@ -11,6 +11,7 @@ from gitops.model.findings import Severity, group
 from gitops.reports.check_summary import (
     Verdict,
     all_findings,
+    claim,
     count,
     git_root_path,
     severity_counts,
@@ -101,3 +102,15 @@ def test_numbers_have_their_words() -> None:
 )
 def test_a_file_is_named_from_the_git_root(prefix: str, file: str, named: str) -> None:
     assert git_root_path(prefix, file) == named
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("v0 cannot read 'a': it has no default", "v0 cannot read 'a'"),
+        ("at 'a': enum E loses 'B': see the page", "at 'a': enum E loses 'B'"),
+        ("no details", "no details"),
+    ],
+)
+def test_the_details_of_a_message_stand_behind_a_colon(message: str, said: str) -> None:
+    assert claim(replace(UNKNOWN_KEY, message=message)) == said

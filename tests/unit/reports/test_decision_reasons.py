@@ -21,6 +21,12 @@ from tests.support.checks import CREATED, UNKNOWN_KEY
         (SchemaChange(kind=ChangeKind.REMOVED, path="a", before="int"), "'a' is removed"),
         (SchemaChange(kind=ChangeKind.CHANGED, path="a", before="x", after="y"), "'a' x → y"),
         (
+            SchemaChange(
+                kind=ChangeKind.CHANGED, path="a", before="logicalType x", after="logicalType y"
+            ),
+            "'a' logicalType x → y",
+        ),
+        (
             SchemaChange(kind=ChangeKind.REMOVED, path="a", before="symbol OLD"),
             "'a' loses the symbol OLD",
         ),
@@ -55,9 +61,46 @@ def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -
     said = [*Reasons([row]).texts([*others, late])]
 
     assert said[-1] == (
-        f"clients first: {CREATED}: 'lines[].count' int → long; "
+        f"{CREATED} (clients first): 'lines[].count' int → long; "
         "crm cannot reconnect after the merge"
     )
+
+
+def test_what_follows_from_one_change_is_one_reason() -> None:
+    gone = SchemaChange(kind=ChangeKind.REMOVED, path="count", before="int")
+    row = Row(
+        standing=TopicStatus.LOOSENED,
+        topic=CREATED,
+        registry="r",
+        versions="v0",
+        verdict="✗",
+        changes=(gone,),
+    )
+    split = replace(UNKNOWN_KEY, subject=str(CREATED), message=f"{CREATED} is odd: at 'count': why")
+    late = replace(UNKNOWN_KEY, rule="CLIENT-R003", subject="crm").from_origin(
+        str(CREATED), "count"
+    )
+
+    assert [*Reasons([row]).texts([split, late])] == [
+        f"{CREATED}: 'count' is removed; crm needs it and cannot reconnect after the merge; odd"
+    ]
+
+
+def test_values_that_change_for_both_sides_are_one_reason() -> None:
+    proposed, crm = (
+        replace(
+            UNKNOWN_KEY,
+            rule="REPLAY-R007",
+            message=f"{who} other values at 'count' (4 of 4 values), silently",
+        )
+        for who in ("the proposed schema reads", "crm would read")
+    )
+    both = Reasons([]).of_warning(proposed, [proposed, crm])
+
+    assert both.endswith(
+        ": old and new schemas read each other's values wrong (4 of 4 values), silently"
+    )
+    assert Reasons([]).of_warning(crm, [crm]).endswith(crm.message)
 
 
 def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:

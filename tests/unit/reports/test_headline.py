@@ -48,6 +48,19 @@ def test_clients_that_pulsar_would_refuse_are_counted() -> None:
     assert headline(again, []) == "✗ Do not merge: Pulsar would refuse a client"
 
 
+def test_topics_whose_clients_come_first_are_counted_beside_refused_ones() -> None:
+    late = replace(UNKNOWN_KEY, rule="CLIENT-R003", subject="crm")
+    of_two = [
+        replace(late, message=name).from_origin(f"shop/orders/{name}", "count") for name in "ab"
+    ]
+    one, two = (
+        replace(CHECK, failures={}, findings=tuple(its)) for its in (of_two[:1], [*of_two, late])
+    )
+
+    assert "; 1 other needs clients upgraded first" in headline(one, rows_of(one.registries))
+    assert "; 2 others need clients upgraded first" in headline(two, rows_of(two.registries))
+
+
 def test_an_error_in_a_waiver_is_told_as_what_it_is() -> None:
     """The rule's title, such as `value that is out of range`, does not say what it is about."""
     empty = replace(UNKNOWN_KEY, rule="REPO-R012", location=Location(file="waivers/a.yaml"))
