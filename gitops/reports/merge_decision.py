@@ -275,7 +275,8 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
         its = "schema" if refused == 1 else "schemas"
         return (f"not known yet: fix the refused {its}, then check again",)
     if refused:
-        return (f"{_without_upgrades(report, rows)}, {_edited_text(rows)}",)
+        said = _without_upgrades(report, rows)
+        return (said if "(by " in said else f"{said}, {_edited_text(rows)}",)
     if count_unanswered(report)[0]:
         return ("not known yet: not every registry answers",)
     unread = list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread))

@@ -267,6 +267,8 @@ def _refused_first(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOr
     if check.edited:
         is_new = notice.latest_version is None
         first = order.first(notice.topic, notice.strategy, is_new=is_new)
+        if first == by_strategy(notice.strategy):
+            return first  # whatever the schema
         return f"{NOBODY if first == NONE else first}{WITH_EDIT}"  # none: the change is undone
     nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
     return by_strategy(notice.strategy) if nobody else UNKNOWN

@@ -278,6 +278,12 @@ def test_with_the_edits_it_is_known_who_is_first_for_a_refused_topic(
     assert "not known" not in str(said)
 
 
+def test_without_clients_the_strategy_speaks_for_an_edited_schema_too() -> None:
+    edited = PlannedRollout(plan=_ONE.plan, rollout=Rollout())
+    (first,) = _decided(_with(replace(_ONE, edited=edited))).first
+    assert ("(by FULL)" in first, "edit" in first) == (True, False)
+
+
 def test_nobody_is_first_where_the_rollout_has_no_one() -> None:
     rollout = Rollout(steps=(OrderedStep(step=Register(CREATED, 1), wave=0),))
 
