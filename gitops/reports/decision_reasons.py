@@ -22,7 +22,7 @@ _AT: Final = re.compile(r" at '([^']*)'")
 _CLIENTS: Final = " (clients first)"
 """Behind the topic of those who cannot reconnect, where other reasons stand beside that."""
 _REFUSED: Final = " (refused)"
-_EDITED: Final = " (once it is edited)"
+_EDITED: Final = " (even when edited)"
 _OTHER_VALUES: Final = "REPLAY-R007"
 _NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "

@@ -160,8 +160,8 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield f"merge the policy, once the owners of {_loosened_names(report)} approve"
     if names := _early_names(report):
         code = "code that reads the old and the new schema"
-        whose = "its manifest" if len(names) == 1 else "their manifests"
-        declared = f"declare the new one in {whose} (`schema: {{definition: …}}`)"
+        whose = "its client manifest" if len(names) == 1 else "their client manifests"
+        declared = f"declare the new schema in {whose} (`schema: {{definition: …}}`)"
         yield f"deploy {name_list(names, _NAMES)} with {code}, and {declared}{_then(report)}"
     if is_split(report):
         yield "merge the schema"
@@ -189,7 +189,7 @@ def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
     for one in findings:
         if advice := ", or ".join(dict.fromkeys(_schema_hints(report, one))) or one.hint:
             is_free = is_mixed and one.severity < Severity.ERROR
-            advice += f" ({_NOT_BLOCKING})" if is_free else ""
+            advice += f" (recommended, {_NOT_BLOCKING})" if is_free else ""
             subjects.setdefault(advice, {}).update(dict.fromkeys(one.subjects))
     return [
         (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "") + advice
@@ -212,10 +212,10 @@ def _one_edit(hint: str) -> Iterator[str]:
     rename, _, other = hint.partition("; else ")
     if other and rename.startswith(RENAME):
         alias = rename.removeprefix(RENAME)
-        edit = f"{RENAME}make the edit that is shown below (`--fix` makes it): {alias}"
+        edit = f"{RENAME}make the edit that is shown below (`check --fix` makes it): {alias}"
         yield f"{edit}; if it is no rename, {other}"
     else:
-        yield f"make the edit that is shown below (`--fix` makes it){hint and f': {hint}'}"
+        yield f"make the edit that is shown below (`check --fix` makes it){hint and f': {hint}'}"
 
 
 def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
@@ -224,15 +224,15 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     mends = [one for one in patched if one not in undone]
     below = " that are shown below" if len(patched) <= _EDITS else ""
     if len(mends) == 1:
-        edit = f"make the edit that is shown below (`--fix` makes it): {mends[0].hint}"
+        edit = f"make the edit that is shown below (`check --fix` makes it): {mends[0].hint}"
         yield f"{subject_text(mends[0])}: {edit}"
     elif mends:
         whose = f" for {_edited(mends)}" if undone else ""
-        yield f"make the {len(mends):,} edits{below}{whose} (`--fix` makes them)"
+        yield f"make the {len(mends):,} edits{below}{whose} (`check --fix` makes them)"
     if undone:
         beside = all(_NEW_FIELD in one.hint for one in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
-        yield f"decide about {_edited(undone)}: drop the change (`--fix` does), or {or_else}"
+        yield f"decide about {_edited(undone)}: drop the change (`check --fix` does), or {or_else}"
 
 
 def _edited(findings: Sequence[Finding]) -> str:
@@ -284,7 +284,7 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     rest = tuple(filter(None, [_without_upgrades(report, read)]))
     if not unread:
         return rest
-    unknown = "known once its schema reads all messages"
+    unknown = "not known before its schema reads all messages"
     if not read:
         return (unknown,)
     others = name_list(sorted({str(row.topic) for row in read}), _TOPICS)
@@ -298,8 +298,7 @@ def _refused_first(rows: Sequence[Row], refused: int) -> Iterator[str]:
     if UNKNOWN in firsts:
         yield f"for the {topics} not known yet"
     elif firsts == {f"{NOBODY}{WITH_EDIT}"}:
-        add = "adds" if refused == 1 else "add"
-        yield f"the {topics} {add} nobody, edited as shown below"
+        yield f"for the {topics} nobody more, edited as shown below"
 
 
 def _edited_text(rows: Sequence[Row]) -> str:

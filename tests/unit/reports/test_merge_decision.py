@@ -80,7 +80,7 @@ def test_the_worst_reason_comes_first_without_its_details() -> None:
         "cannot read messages of v7"
     )
     assert REFUSAL.hint in told.next[0]
-    assert told.next[0].startswith("make the edit that is shown below (`--fix` makes it): ")
+    assert told.next[0].startswith("make the edit that is shown below (`check --fix` makes it): ")
 
 
 def test_a_subject_that_the_reason_names_is_not_told_twice() -> None:
@@ -119,7 +119,7 @@ def test_a_warning_about_another_subject_is_beside_the_reasons() -> None:
     assert told.warnings == ("does not block the merge: acme/b: odd",)
     assert told.next == (
         f"{UNKNOWN_KEY.subject}: {UNKNOWN_KEY.hint}",
-        "acme/b: look (does not block the merge)",
+        "acme/b: look (recommended, does not block the merge)",
     )
     assert full.warnings == ()
 
@@ -134,31 +134,31 @@ def test_messages_that_cannot_be_read_are_mended_as_the_schema_s_warnings_advise
 
     assert told.next == (
         "acme/b: keep the symbol 'OLD'",
-        "acme/c: keep int (does not block the merge)",
+        "acme/c: keep int (recommended, does not block the merge)",
     )
 
 
-_DECLARE = "declare the new one in {} (`schema: {{definition: …}}`)"
+_DECLARE = "declare the new schema in {} (`schema: {{definition: …}}`)"
 _CODE = "with code that reads the old and the new schema, and "
-_WITH = f"{_CODE}{_DECLARE.format('their manifests')}"
-_WITH_ONE = f"{_CODE}{_DECLARE.format('its manifest')}"
+_WITH = f"{_CODE}{_DECLARE.format('their client manifests')}"
+_WITH_ONE = f"{_CODE}{_DECLARE.format('its client manifest')}"
 _BESIDE = "keep the old field and add a new one"
 _TWO_AND_ONE = (
-    "make the 2 edits that are shown below for acme/t1 and acme/t2 (`--fix` makes them)",
-    f"decide about acme/t0: drop the change (`--fix` does), or {_BESIDE}",
+    "make the 2 edits that are shown below for acme/t1 and acme/t2 (`check --fix` makes them)",
+    f"decide about acme/t0: drop the change (`check --fix` does), or {_BESIDE}",
 )
-_OTHERWISE = "drop the change (`--fix` does), or change it in another way"
+_OTHERWISE = "drop the change (`check --fix` does), or change it in another way"
 
 
 @pytest.mark.parametrize(
     ("undone", "said"),
     [
-        (0, ("make the 3 edits that are shown below (`--fix` makes them)",)),
+        (0, ("make the 3 edits that are shown below (`check --fix` makes them)",)),
         (1, _TWO_AND_ONE),
         (
             2,
             (
-                "acme/t2: make the edit that is shown below (`--fix` makes it): do it",
+                "acme/t2: make the edit that is shown below (`check --fix` makes it): do it",
                 f"decide about acme/t0 and acme/t1: {_OTHERWISE}",
             ),
         ),
@@ -192,7 +192,7 @@ def test_messages_that_cannot_be_read_leave_the_order_open() -> None:
     unread = [replace(row, replay=_REPLAYED) for row in rows if not row.is_refused]
 
     assert merge_decision(_with(replace(_ONE, plan=_ACCEPTED)), unread).first == (
-        "known once its schema reads all messages",
+        "not known before its schema reads all messages",
     )
 
 
@@ -201,7 +201,7 @@ def test_a_rename_is_a_guess_and_the_other_way_is_beside_it() -> None:
     told = _decided(replace(_with(), findings=(replace(UNKNOWN_KEY, patch="p", hint=hint),)))
 
     alias = 'add "aliases": ["a"] to \'b\''
-    edit = f"if it is a rename, make the edit that is shown below (`--fix` makes it): {alias}"
+    edit = f"if it is a rename, make the edit that is shown below (`check --fix` makes it): {alias}"
     assert told.next == (f"{edit}; if it is no rename, give 'b' a default: x",)
 
 
@@ -233,8 +233,8 @@ def test_one_edit_for_several_findings_is_one() -> None:
     other = replace(edits[0], message="2", patch="b")
     two = _decided(replace(_with(), findings=(*edits, other)))
 
-    assert one.next == ("make the edit that is shown below (`--fix` makes it): do it",)
-    assert two.next == ("make the 2 edits that are shown below (`--fix` makes them)",)
+    assert one.next == ("make the edit that is shown below (`check --fix` makes it): do it",)
+    assert two.next == ("make the 2 edits that are shown below (`check --fix` makes them)",)
 
 
 def test_what_is_good_needs_no_reason() -> None:
