@@ -15,6 +15,7 @@ from gitops.model.findings import Finding, Location, Severity, causes_of, group
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.waivers import WaiverProposal
+from gitops.planning.registry_comparison import VersionSkew
 
 _Rank = tuple[int, bool, int, tuple[str, int, int, str, str]]
 
@@ -146,6 +147,12 @@ def worst_first(report: CheckReport) -> Callable[[Finding], _Rank]:
         return -finding.severity, not stops, -number, finding.sort_key
 
     return rank
+
+
+def versions_text(skew: VersionSkew) -> str:
+    """`v3 at staging, v2 at production; same schema`."""
+    versions = ", ".join(f"v{number} at {name}" for name, number in skew.versions.items())
+    return f"{versions}; {'same' if skew.same_schema else 'another'} schema"
 
 
 def refusals(report: CheckReport) -> Iterator[RefusedSchema]:

@@ -8,12 +8,14 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Severity
+from gitops.planning.registry_comparison import version_skews
 from gitops.reports.check_summary import (
     ReportedFinding,
     all_findings,
     name_list,
     reported_causes,
     rollout_title,
+    versions_text,
 )
 from gitops.reports.headline import headline
 from gitops.reports.markdown import sections
@@ -200,9 +202,20 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
             cut=10,
             noun="topics",
         ),
+        _list(
+            "Other latest versions", () if is_check else _skew_items(report), cut=10, noun="topics"
+        ),
         Section(
             blocks=sections.history_lines(report.registries), cut=6, noun="registries' sources"
         ),
+    )
+
+
+def _skew_items(report: CheckReport) -> tuple[str, ...]:
+    """Topics whose latest version is not the same in all registries."""
+    return tuple(
+        f"- {code(str(one.topic))}: {prose(versions_text(one))}\n"
+        for one in version_skews([one.plan for one in report.registries])
     )
 
 

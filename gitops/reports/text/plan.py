@@ -20,6 +20,7 @@ from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import summary
 from gitops.planning.registry_comparison import VersionSkew, version_skews
 from gitops.reports.broker_wording import broker_lines
+from gitops.reports.check_summary import versions_text
 from gitops.reports.headline import headline, merge_text
 from gitops.reports.plan_reports import plans_report
 from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
@@ -73,8 +74,7 @@ def skew_text(skews: Sequence[VersionSkew]) -> list[RenderableType]:
     rows = [
         (
             Text(safe(str(one.topic))),
-            Text(safe(", ".join(f"v{n} at {name}" for name, n in one.versions.items()))),
-            Text("same schema" if one.same_schema else "another schema"),
+            *(Text(safe(each)) for each in versions_text(one).rsplit("; ", 1)),
         )
         for one in skews[:_SHOWN_SKEWS]
     ]

@@ -8,14 +8,16 @@ from dataclasses import replace
 from gitops.model.check import CheckReport
 from gitops.model.findings import Finding
 from gitops.model.plan import RefusedSchema
+from gitops.model.schema import SchemaEntry
 from gitops.reports.check_summary import all_findings, reported_causes
 from gitops.reports.codequality import codequality_text
 from gitops.reports.github import github
 from gitops.reports.markdown.report import markdown
 from gitops.reports.results import CheckResult
 from gitops.reports.text.check import check_report
-from tests.support.checks import CAPTURED, CHECK, REFUSAL
+from tests.support.checks import CAPTURED, CHECK, REFUSAL, STAGING
 from tests.support.consoles import shown, unwrapped
+from tests.support.states import STRING
 
 _PATCH = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 _ON_PRODUCTION = replace(REFUSAL, patch=_PATCH)
@@ -103,3 +105,15 @@ def test_a_comment_has_one_fold_for_what_is_the_same() -> None:
 
     assert text.count(f"<b>{CAPTURED}</b> on production, staging") == 1
     assert "the same cause" not in text
+
+
+def test_versions_that_differ_between_registries_are_shown_of_plans() -> None:
+    v2, v3 = ({CAPTURED: SchemaEntry(version=n, info=STRING)} for n in (2, 3))
+    plans = replace(STAGING, latest=v3), replace(STAGING, registry="it", latest=v2)
+    checks = tuple(replace(CHECK.registries[1], plan=plan) for plan in plans)
+    report = replace(CHECK, registries=checks, failures={})
+    skew = f"#### Other latest versions\n\n- `{CAPTURED}`: v3 at staging, v2 at it; same schema\n"
+
+    assert skew in markdown(replace(report, base=""))
+    assert "Other latest versions" not in markdown(report)
+    assert "Other latest versions" not in markdown(replace(report, base="", registries=checks[:1]))
