@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import PlannedRollout
-from gitops.model.plan import RefusedSchema
-from gitops.repository.plan_fixes import FixRequest, edited_plan
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.schema import SchemaInfo
+from gitops.model.state import Repository
+from gitops.planning.plan import PlanInput, make_plan
+from gitops.ports import FileTree
+from gitops.repository.file_trees import OverlaidTree
+from gitops.repository.loader import load
+from gitops.repository.plan_fixes import FixRequest, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _EDITS: Final = 20
 """More are not all shown, and to make them all again takes its time."""
 
 
-def edited_rollout(rolling: RolloutRequest, fixing: FixRequest) -> PlannedRollout | None:
-    """None where nothing is refused, or where something still is."""
-    refused = [one for one in rolling.plan.notices if isinstance(one, RefusedSchema)]
-    edits = {found.patch for one in refused for found in one.findings} - {""}
-    if not 0 < len(edits) <= _EDITS:
+def edited_rollout(
+    rolling: RolloutRequest,
+    fixing: FixRequest,
+    plan_input_of: Callable[[Repository, FileTree], PlanInput],
+) -> PlannedRollout | None:
+    """What the next check would say of the edited files, clients that use them included.
+
+    None where nothing is refused, where an edit is missing or something is refused after all, and
+    where the edits change what Pulsar accepts: of that the findings say what holds without them.
+    """
+    if not _is_mended(rolling.plan):
         return None
-    plan = edited_plan(rolling.plan, fixing)
-    if any(isinstance(one, RefusedSchema) for one in plan.notices):
+    tree = OverlaidTree(fixing.tree, fixed_files(rolling.plan, fixing, in_all=True))
+    head = load(tree, least=rolling.base.config, release=fixing.release)
+    plan_input = replace(plan_input_of(head, tree), observed=rolling.plan_input.observed)
+    plan = make_plan(plan_input)
+    registered = _registered(plan)
+    is_other = any(registered.get(t) != one for t, one in _registered(rolling.plan).items())
+    if is_other or any(isinstance(one, RefusedSchema) for one in plan.notices):
         return None
-    rollout, findings = rollout_of(replace(rolling, plan=plan))
-    return PlannedRollout(plan=plan, rollout=rollout, findings=findings)
+    edited = replace(rolling, head=head, plan_input=plan_input, plan=plan)
+    rollout, findings = rollout_of(edited)
+    return None if rollout.blocks else PlannedRollout(plan, rollout, findings)
+
+
+def _is_mended(plan: Plan) -> bool:
+    """Whether each refused schema has an edit in the report."""
+    refused = [one.findings for one in plan.notices if isinstance(one, RefusedSchema)]
+    edits = {found.patch for its in refused for found in its} - {""}
+    shown = (any(one.patch or one.is_mended_elsewhere for one in its) for its in refused)
+    return 0 < len(edits) <= _EDITS and all(shown)
+
+
+def _registered(plan: Plan) -> dict[TopicName, SchemaInfo]:
+    return {one.topic: one.info for one in plan.actions if isinstance(one, RegisterSchema)}

@@ -51,7 +51,7 @@ class Impact:
     renamed: Mapping[TopicName, TopicName] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PlannedRollout:
     """A plan, the order in which the declared clients of its topics upgrade, and what fails."""
 

@@ -265,11 +265,12 @@ def _refused(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -
 
 def _refused_first(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -> str:
     if check.edited:
+        its = (one for one in check.edited.plan.actions if isinstance(one, RegisterSchema))
+        if notice.topic not in {one.topic for one in its}:
+            return f"{NOBODY}{WITH_EDIT}"  # the change is undone
         is_new = notice.latest_version is None
         first = order.first(notice.topic, notice.strategy, is_new=is_new)
-        if first == by_strategy(notice.strategy):
-            return first  # whatever the schema
-        return f"{NOBODY if first == NONE else first}{WITH_EDIT}"  # none: the change is undone
+        return first if first == by_strategy(notice.strategy) else f"{first}{WITH_EDIT}"
     nobody = upgrade_first(notice.strategy) is UpgradeFirst.NOBODY
     return by_strategy(notice.strategy) if nobody else UNKNOWN
 

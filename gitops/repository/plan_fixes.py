@@ -10,7 +10,7 @@ from typing import Final
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema
+from gitops.model.plan import Notice, Plan, RefusedSchema
 from gitops.model.state import Repository
 from gitops.planning.plan import PlanInput
 from gitops.ports import FileTree
@@ -68,38 +68,21 @@ def add_patches(plan: Plan, request: FixRequest) -> Plan:
     return _with_findings(plan, patched)
 
 
-def fixed_files(plan: Plan, request: FixRequest) -> dict[str, bytes]:
-    """The new contents of files, with every edit that helps, one decided after the other."""
+def fixed_files(plan: Plan, request: FixRequest, *, in_all: bool = False) -> dict[str, bytes]:
+    """The new contents of files, with every edit that helps, one decided after the other.
+
+    `in_all`: for all definitions together a quarter of what is else tried for each of them.
+    """
     if not _refusals(plan):
         return {}
     fixes = _Fixes(request)
+    effort = Effort(_TRIED // 4, fewest=3)
     for target in fixes.findings_by_target(plan):
-        effort = Effort(_TRIED, fewest=3)
+        effort = effort if in_all else Effort(_TRIED, fewest=3)
         for _ in range(_ROUNDS):
             if not fixes.edit(target, effort):
                 break
     return fixes.edited
-
-
-def edited_plan(plan: Plan, request: FixRequest) -> Plan:
-    """The plan as it would be with the files of `fixed_files`: what they let in, and what not."""
-    files = fixed_files(plan, request)
-    trials = trial_plans(request.tree, request.repository, request.plan_input, request.release)
-    parts = [trials.plan(file, files) for file in files]
-    left = {one.topic: one for one in _refusals(plan)}
-    for topic in [one for one in left if files.keys() & _files(request.repository, one)]:
-        del left[topic]
-    left |= {one.topic: one for part in parts for one in _refusals(part)}
-    every = (one for part in parts for one in part.actions if isinstance(one, RegisterSchema))
-    let_in = {one.topic: one for one in every}
-    others = (one for one in plan.notices if not isinstance(one, RefusedSchema))
-    actions = (one for one in plan.actions if getattr(one, "topic", None) not in let_in)
-    return replace(plan, actions=(*actions, *let_in.values()), notices=(*others, *left.values()))
-
-
-def _files(repository: Repository, topic: TopicName) -> set[str]:
-    source = repository.topics.get(topic)
-    return {source.manifest.file, *source.definitions} if source else set()
 
 
 _Target = tuple[str, str]

@@ -246,7 +246,11 @@ class _RegistryAnswer:
             drift=of_all,
             rollout=rollout,
             replay=replayed,
-            edited=edited_rollout(rolling, fixing),
+            edited=None
+            if strategies or len(self.checking.registries) > 1
+            else edited_rollout(
+                rolling, fixing, partial(self._plan_input, observed, config=self.config)
+            ),
         )
         return found, [
             *policy_guards(loaded, self.name, (before, after), refused),
@@ -310,7 +314,7 @@ class _RegistryAnswer:
     ) -> PlanInput:
         """What the plan of one side of the change is made from, of what is touched only."""
         desired = desired_state(repository, config)
-        broken = broken_topics(self._loaded) if repository is self._loaded.head else frozenset()
+        broken = frozenset() if repository is self._loaded.base else broken_topics(self._loaded)
         names = self._names() - broken
         topics = {name: state for name, state in desired.topics.items() if name in names}
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
