@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import PlannedRollout
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.schema import SchemaInfo
@@ -19,7 +20,9 @@ from gitops.repository.plan_fixes import FixRequest, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _EDITS: Final = 20
-"""More are not all shown, and to make them all again takes its time."""
+"""More are not all shown."""
+_TRIALS: Final = 1_000
+"""Edits times refused topics: a type that many use is planned with all of them, some seconds."""
 
 
 def edited_rollout(
@@ -48,11 +51,13 @@ def edited_rollout(
 
 
 def _is_mended(plan: Plan) -> bool:
-    """Whether each refused schema has an edit in the report."""
+    """Whether everything that a schema is refused for has an edit in the report."""
     refused = [one.findings for one in plan.notices if isinstance(one, RefusedSchema)]
     edits = {found.patch for its in refused for found in its} - {""}
-    shown = (any(one.patch or one.is_mended_elsewhere for one in its) for its in refused)
-    return 0 < len(edits) <= _EDITS and all(shown)
+    errors = (one for its in refused for one in its if one.severity is Severity.ERROR)
+    shown = (one.patch or one.is_mended_elsewhere for one in errors)
+    is_small = len(edits) <= _EDITS and len(edits) * len(refused) <= _TRIALS
+    return bool(edits) and is_small and all(shown)
 
 
 def _registered(plan: Plan) -> dict[TopicName, SchemaInfo]:
