@@ -238,6 +238,7 @@ def severity_counts(findings: Iterable[Finding]) -> str:
 CLIENTS_FIRST: Final = "CLIENT-R003"
 """Who follows the rollout has not to change anything for it."""
 SPLIT: Final = "CHECK-R004"
+OTHER_VALUES: Final = "REPLAY-R007"
 UNREADABLE: Final = "REPLAY-R001"
 """Messages that the new schema cannot read."""
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)

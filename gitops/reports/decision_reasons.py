@@ -11,7 +11,7 @@ from gitops.model.findings import Finding
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.rollout_reason import last_name, name_list
 from gitops.model.rules import RULES
-from gitops.reports.check_summary import CLIENTS_FIRST, claim
+from gitops.reports.check_summary import CLIENTS_FIRST, OTHER_VALUES, claim
 from gitops.reports.topic_rows import Row
 
 _SHOWN: Final = 3
@@ -23,7 +23,6 @@ _CLIENTS: Final = " (clients first)"
 """Behind the topic of those who cannot reconnect, where other reasons stand beside that."""
 _REFUSED: Final = " (refused)"
 _EDITED: Final = " (even when edited)"
-_OTHER_VALUES: Final = "REPLAY-R007"
 _NO_DEFAULT: Final = "AVRO-R002"
 _SYMBOL: Final = "symbol "
 _LOGICAL: Final = "logicalType "
@@ -88,7 +87,7 @@ class Reasons:
         """Where its rule says the same of both sides, as one: each reads what the other writes."""
         same = [one for one in told if (one.rule, one.subjects) == (finding.rule, finding.subjects)]
         first = self._reason(finding, claim(finding))
-        if finding.rule != _OTHER_VALUES or len(same) == 1:
+        if finding.rule != OTHER_VALUES or len(same) == 1:
             return _text(first)
         _, at, counted = first.effect.partition(" (")
         effect = f"old and new schemas read each other's values wrong{at}{counted}"

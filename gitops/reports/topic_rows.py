@@ -25,7 +25,7 @@ from gitops.model.plan import (
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.state import TenantState
 from gitops.model.waivers import WaiverProposal
-from gitops.reports.check_summary import count
+from gitops.reports.check_summary import OTHER_VALUES, count
 from gitops.reports.replay_by_topic import TopicResult, topics_of
 from gitops.reports.upgrade_order import (
     NO_SAFE_ORDER,
@@ -36,7 +36,6 @@ from gitops.reports.upgrade_order import (
 )
 
 NONE: Final = "–"
-_OTHER_VALUES: Final = "REPLAY-R007"
 UNKNOWN: Final = "not known yet"
 NO_ORDER: Final = "no order helps"
 """Before and after each upgrade somebody reads other values than were written."""
@@ -138,7 +137,7 @@ def _replayed(row: Row) -> Row:
     if row.is_unread:
         return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=UNKNOWN)
     found = row.replay.findings if row.replay else ()
-    if row.upgrade_first == NOBODY and any(one.rule == _OTHER_VALUES for one in found):
+    if row.upgrade_first == NOBODY and any(one.rule == OTHER_VALUES for one in found):
         row = replace(row, upgrade_first=NO_ORDER)
     warnings = _warnings((*row.findings, *found))
     is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)

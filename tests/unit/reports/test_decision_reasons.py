@@ -40,19 +40,23 @@ def test_a_change_is_told_in_words(change: SchemaChange, said: str) -> None:
     assert change_text(change) == said
 
 
+def _row(standing: TopicStatus, *changes: SchemaChange) -> Row:
+    return Row(
+        standing=standing,
+        topic=CREATED,
+        registry="one",
+        versions="",
+        verdict="",
+        changes=changes,
+    )
+
+
 def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -> None:
     changes = (
         SchemaChange(kind=ChangeKind.CHANGED, path="lines[].count", before="int", after="long"),
         SchemaChange(kind=ChangeKind.ADDED, path="b", after="int"),
     )
-    row = Row(
-        standing=TopicStatus.ACCEPTED,
-        topic=CREATED,
-        registry="r",
-        versions="v0",
-        verdict="✓",
-        changes=changes,
-    )
+    row = _row(TopicStatus.ACCEPTED, *changes)
     late = replace(UNKNOWN_KEY, rule="CLIENT-R003", subject="crm").from_origin(
         str(CREATED), "count"
     )
@@ -68,14 +72,7 @@ def test_what_the_files_change_for_clients_is_named_where_all_are_one_reason() -
 
 def test_what_follows_from_one_change_is_one_reason() -> None:
     gone = SchemaChange(kind=ChangeKind.REMOVED, path="count", before="int")
-    row = Row(
-        standing=TopicStatus.LOOSENED,
-        topic=CREATED,
-        registry="r",
-        versions="v0",
-        verdict="✗",
-        changes=(gone,),
-    )
+    row = _row(TopicStatus.LOOSENED, gone)
     split = replace(UNKNOWN_KEY, subject=str(CREATED), message=f"{CREATED} is odd: at 'count': why")
     late = replace(UNKNOWN_KEY, rule="CLIENT-R003", subject="crm").from_origin(
         str(CREATED), "count"
@@ -106,14 +103,7 @@ def test_values_that_change_for_both_sides_are_one_reason() -> None:
 def test_a_reason_begins_with_what_the_files_change_at_its_place() -> None:
     added = SchemaChange(kind=ChangeKind.ADDED, path="b", after="int")
     removed = SchemaChange(kind=ChangeKind.REMOVED, path="a", before="int")
-    row = Row(
-        standing=TopicStatus.REFUSED,
-        topic=CREATED,
-        registry="one",
-        versions="",
-        verdict="",
-        changes=(added, removed),
-    )
+    row = _row(TopicStatus.REFUSED, added, removed)
     found = replace(
         UNKNOWN_KEY, subject=str(CREATED), message="v0 cannot read at 'b': why", hint=""
     )
