@@ -201,10 +201,10 @@ def build(folder: Path, situation: Situation) -> GitRepository:
     _run("snapshot", "--repo", folder)
     repo.commit(message="All topics")
     repo.git("switch", "--quiet", "--create", "change")
+    before = dict(files)
     for edit in situation.edits:
         edit(files)
-    changed = {path: text for path, text in files.items() if path.endswith((".avsc", "pace.yaml"))}
-    repo.write(changed | {path: text for path, text in files.items() if path not in base_files()})
+    repo.write({path: text for path, text in files.items() if before.get(path) != text})
     repo.commit(message=situation.title)
     if situation.waived:
         _waive(repo)
