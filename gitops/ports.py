@@ -136,22 +136,32 @@ class MessageStore(Protocol):
         ...
 
 
+@runtime_checkable
+class ConcurrentRegistry(Protocol):
+    """A registry that takes several requests at once, from several threads; any other takes one."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many at a time, 1 or more."""
+        ...
+
+
 class Journal(Protocol):
     """What an apply does, written down before and after each write, so that a crash hides nothing.
 
     Both raise OutsideError where nothing can be written down.
     """
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
-        """The action is about to be carried out.
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
+        """The action is about to be carried out; answers the number of this attempt.
 
         `closes`: the apply has stopped, and the action sets back what it had loosened. `follows`:
         it adds to the history that the action before has added to.
         """
         ...
 
-    def conclude(self, version: int | None, error: GitopsError | None) -> None:
-        """What became of the action that was intended last.
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
+        """What became of an attempt.
 
         That is the version that the registry answered, or why it failed.
         """
@@ -161,10 +171,12 @@ class Journal(Protocol):
 class NoJournal:
     """A Journal of what nobody wants to know."""
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
         """Nothing."""
+        del action, closes, follows
+        return 0
 
-    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
         """Nothing."""
 
 

@@ -28,7 +28,7 @@ from gitops.reports.formats import renderer
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
     from gitops.journal.writer import JournalFile
-    from gitops.usecases.apply import Result
+    from gitops.usecases.apply_result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

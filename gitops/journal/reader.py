@@ -46,7 +46,7 @@ class _Run:
 
     def __init__(self, start: JournalRun) -> None:
         self._start = start
-        self._attempts: list[Attempt] = []
+        self._attempts: dict[int, Attempt] = {}
 
     def add(self, entry: _Entry) -> None:
         """Raises KeyError, TypeError, ValueError or IndexError for what no apply writes."""
@@ -58,10 +58,12 @@ class _Run:
                     error=_INTERRUPTED,
                     closes=entry.get("closes", False),
                 )
-                self._attempts.append(cut)
+                self._attempts[entry.get("attempt", len(self._attempts))] = cut
             case "outcome":
-                self._attempts[-1] = replace(
-                    self._attempts[-1],
+                # Lines of a release that wrote no numbers are in the order of the attempts.
+                number = entry.get("attempt", len(self._attempts) - 1)
+                self._attempts[number] = replace(
+                    self._attempts[number],
                     outcome=Outcome(entry["outcome"]),
                     version=entry.get("version"),
                     error=entry.get("error", ""),
@@ -73,7 +75,7 @@ class _Run:
 
     def read(self) -> JournalRun:
         """All of it."""
-        return replace(self._start, attempts=tuple(self._attempts))
+        return replace(self._start, attempts=tuple(self._attempts.values()))
 
 
 def _entries(text: str, path: Path) -> Iterator[tuple[int, _Entry]]:

@@ -45,6 +45,7 @@ class JournalFile:
         self.path = path
         self._clock = clock
         self._run = secrets.token_hex(_ID_BYTES)
+        self._attempts = 0
 
     def begin(self, start: Mapping[str, Any]) -> None:
         """Which plan is carried out, on which registry.
@@ -57,14 +58,17 @@ class JournalFile:
         _check_version(self.path)
         self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
-        """The action is about to be carried out."""
-        content = {"action": action_document(action), **({"closes": True} if closes else {})}
-        self._write("intent", content, sync=not follows)
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
+        """The action is about to be carried out; answers the number of this attempt, from 0 on."""
+        number = self._attempts
+        content = {"attempt": number, "action": action_document(action)}
+        self._write("intent", content | ({"closes": True} if closes else {}), sync=not follows)
+        self._attempts += 1
+        return number
 
-    def conclude(self, version: int | None, error: GitopsError | None) -> None:
-        """What became of the action that was intended last."""
-        content: dict[str, Any] = {"outcome": outcome_of(error).value}
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
+        """What became of an attempt."""
+        content: dict[str, Any] = {"attempt": number, "outcome": outcome_of(error).value}
         content |= {} if version is None else {"version": version}
         content |= {"error": error.what} if error else {}
         self._write("outcome", content, sync=False)

@@ -18,7 +18,7 @@ from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
 from gitops.reports.plan_reports import files_report
 from gitops.reports.results import ReviewResult
-from gitops.usecases.apply import Result
+from gitops.usecases.apply_result import Result
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitops.repository.file_comparison import Comparison
     from gitops.repository.formatting.repository import FormatResult
     from gitops.repository.writing.imported_files import ImportedFiles
-    from gitops.usecases.apply import Result
+    from gitops.usecases.apply_result import Result
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
     from gitops.usecases.publish import Forecast

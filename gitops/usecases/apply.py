@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from http import HTTPStatus
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from gitops.broker.lines.table import line_of
 from gitops.interrupts import Interruption
@@ -32,27 +32,23 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
-from gitops.model.policy import value_text
 from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
 from gitops.planning.plan import subject_of
-from gitops.planning.policies import policy_text
 from gitops.planning.read_back import difference, subject_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
-from gitops.ports import Journal, MessageStore, NoJournal, Progress, Registry, no_progress
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What became of one action: the version that the registry answered, or why it failed.
-
-    `closes`: the apply has stopped, and the action sets a topic back that it had loosened.
-    """
-
-    action: Action
-    version: int | None = None
-    error: GitopsError | None = None
-    closes: bool = False
+from gitops.planning.waves import History, waves
+from gitops.ports import (
+    ConcurrentRegistry,
+    Journal,
+    MessageStore,
+    NoJournal,
+    Progress,
+    Registry,
+    no_progress,
+)
+from gitops.side_by_side import Call, Work, run_side_by_side
+from gitops.usecases.apply_result import AGAIN, Result, next_step, partial_error
 
 
 def apply(  # noqa: PLR0913 - all but two are for the command line, by name
@@ -66,7 +62,10 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     journal: Journal | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> tuple[Action, ...]:
-    """Carry out every action in order, and `tell` what became of each that was tried.
+    """Carry out every action, and `tell` what became of each that was tried.
+
+    They are carried out in the plan's order, but for those that do not wait for each other (see
+    `waves`): a registry that takes several requests at once gets as many of these together.
 
     Before each write the action's subject has to be as the plan, or an action before, left it, and
     a topic that loses its schema only while it is empty has to have no messages.
@@ -76,7 +75,8 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 
     Raises PartialApplyError where one fails after another, StalePlanError where the first one
     fails because somebody else has changed its subject, and InterruptedApplyError where it is
-    asked to stop. However it ends, a topic that was loosened for a waiver is set back, and what
+    asked to stop. What is under way then comes to its end, and nothing else begins. However it
+    ends, a topic that was loosened for a waiver is set back, and what
     became of that is told too. An error's hint ends with the one thing to do next: the same
     command again, or `replan` where that cannot help.
     """
@@ -100,13 +100,16 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
         return tuple(run.done)
     closed = run.set_back()
     if run.done or any(one.error for one in closed):
-        raise _partial_error(error, len(run.done), plan, closed) from error
+        raise partial_error(error, len(run.done), plan, closed) from error
     raise error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """One apply: what it is given, the actions that are done, and how these left each subject."""
+    """One apply: what it is given, what became of the actions, and how these left each subject.
+
+    Threads only run `_check_unmoved` and `_write`, each for a topic that no other thread is about.
+    """
 
     plan: Plan
     registry: Registry
@@ -117,28 +120,75 @@ class _Run:
     journal: Journal
     pause: Callable[[float], None]
     left: dict[str, str]
+    tried: list[Action] = field(default_factory=list)
     done: list[Action] = field(default_factory=list)
+    errors: list[GitopsError] = field(default_factory=list)
 
     def carry_on(self) -> GitopsError | None:
-        """Add to `done` what is; answers the error that stops it."""
-        actions = self.plan.actions
-        for action in actions:
-            if self.interruption.asked:
-                return InterruptedApplyError("interrupted", hint=_AGAIN)
-            self.progress("applying", len(self.done), len(actions))
-            error = self._try(action)
-            if error:
-                return self._interrupted_error(error) or error
-            self.done.append(action)
-        self.progress("applying", len(actions), len(actions))
+        """Add to `done` what is; answers the error that stopped it first."""
+        total = len(self.plan.actions)
+        width = self.registry.concurrency if isinstance(self.registry, ConcurrentRegistry) else 1
+        for wave in waves(self.plan.actions):
+            works = (self._work(history) for history in wave)
+            run_side_by_side(works, width if len(wave) > 1 else 1, self.interruption.wait)
+            if self.errors:
+                return self.errors[0]
+        if len(self.done) < total:
+            return InterruptedApplyError("interrupted", hint=AGAIN)
+        self.progress("applying", total, total)
         return None
 
-    def _try(self, action: Action) -> GitopsError | None:
-        result = self._attempt(action)
+    @property
+    def _is_stopping(self) -> bool:
+        return bool(self.errors) or self.interruption.asked
+
+    def _work(self, history: History) -> Work:
+        """Carry out a history, as far as nothing stops the apply."""
+        for place, action in enumerate(history, start=1):
+            if self._is_stopping:
+                return
+            self.progress("applying", len(self.done), len(self.plan.actions))
+            result = yield from self._attempt(
+                action, is_first=place == 1, is_last=place == len(history)
+            )
+            if result:
+                self._add(result)
+
+    def _attempt(
+        self, action: Action, *, is_first: bool, is_last: bool
+    ) -> Generator[Call, Any, Result | None]:
+        """What became of the action; None where the apply has stopped before its write."""
+        try:
+            if is_first:
+                yield partial(self._check_unmoved, action)
+            if self._is_stopping:
+                return None
+            number = self.journal.intend(action, follows=not is_first)
+        except KeyboardInterrupt:
+            return Result(action=action, error=InterruptedApplyError("interrupted", hint=AGAIN))
+        except GitopsError as error:
+            return Result(action=action, error=error)
+        self.tried.append(action)
+        try:
+            result: Result = yield partial(self._write, action, is_last=is_last)
+        except KeyboardInterrupt:
+            result = Result(action=action, error=UnknownOutcomeError("interrupted"))
+        return self._concluded(number, result)
+
+    def _concluded(self, number: int, result: Result) -> Result:
+        try:
+            self.journal.conclude(number, result.version, result.error)
+        except GitopsError as error:
+            return replace(result, error=result.error or error)
+        return result
+
+    def _add(self, result: Result) -> None:
         if result.error:
-            result.error.hint = _next_step(action, result.error, self.replan)
+            result.error.hint = next_step(result.action, result.error, self.replan)
+            self.errors.append(self._interrupted_error(result.error) or result.error)
+        else:
+            self.done.append(result.action)
         self.tell(result)
-        return result.error
 
     def _interrupted_error(self, error: GitopsError) -> InterruptedApplyError | None:
         """Where somebody did not wait for the answer, that is what stopped it."""
@@ -146,39 +196,13 @@ class _Run:
             return None
         return InterruptedApplyError(error.what, where=error.where, hint=error.hint)
 
-    def _attempt(self, action: Action) -> Result:
-        try:
-            if not _is_one_history(self._neighbour(-1), action):
-                self._check_unmoved(action)
-        except KeyboardInterrupt:
-            return Result(action=action, error=InterruptedApplyError("interrupted", hint=_AGAIN))
-        except GitopsError as error:
-            return Result(action=action, error=error)
-        return self._recorded(action, lambda: self._write(action))
-
-    def _recorded(self, action: Action, write: Callable[[], Result]) -> Result:
-        """The result of a write, whose intent is in the journal before it, and which is after."""
-        try:
-            follows = _is_one_history(self._neighbour(-1), action)
-            self.journal.intend(action, follows=follows)
-        except GitopsError as error:
-            return Result(action=action, error=error)
-        result = write()
-        try:
-            self.journal.conclude(result.version, result.error)
-        except GitopsError as error:
-            return replace(result, error=result.error or error)
-        return result
-
-    def _write(self, action: Action) -> Result:
+    def _write(self, action: Action, *, is_last: bool) -> Result:
         version = None
         try:
-            version = self.interruption.wait(lambda: _carry_out(action, self.registry))
+            version = _carry_out(action, self.registry)
             _expect(action, version, self.registry)
-            if not _is_one_history(action, self._neighbour(+1)):
+            if is_last:
                 self._read_back(action, version)
-        except KeyboardInterrupt:
-            return Result(action=action, error=UnknownOutcomeError("interrupted"))
         except RegistryRefusedError as refused:
             moved = self._stale_subjects(action) if refused.status in _CONFLICTS else []
             return Result(action=action, error=_stale(refused, moved) if moved else refused)
@@ -186,17 +210,12 @@ class _Run:
             return Result(action=action, version=version, error=error)
         return Result(action=action, version=version)
 
-    def _neighbour(self, step: int) -> Action | None:
-        """The action so many places behind the one that is tried."""
-        place = len(self.done) + step
-        return self.plan.actions[place] if 0 <= place < len(self.plan.actions) else None
-
     def _check_unmoved(self, action: Action) -> None:
         """Raises StalePlanError where somebody else has changed its subject, or needs that now."""
-        now = self.interruption.wait(lambda: self.registry.observe(subject_scope(action)))
+        now = self.registry.observe(subject_scope(action))
         if moved := self._moved(now):
             raise StalePlanError(f"{subject_list(moved)} changed since the plan was made")
-        if self.interruption.wait(lambda: _is_needed(action, self.registry)):
+        if _is_needed(action, self.registry):
             raise StalePlanError(f"{subject_of(action)} got messages, which need its schema")
 
     def _read_back(self, action: Action, version: int | None) -> None:
@@ -206,7 +225,7 @@ class _Run:
         (Pulsar 4.0.7): so it is asked again for some seconds.
         """
         for seconds in (*_PATIENCE, None):
-            state = self.interruption.wait(lambda: self.registry.observe(subject_scope(action)))
+            state = self.registry.observe(subject_scope(action))
             found = difference(action, version, state)
             if not found:
                 self.left.update(fingerprints.state_fingerprints(state))
@@ -224,8 +243,8 @@ class _Run:
         scope = subject_scope(action)
         scope = replace(scope, namespaces=scope.namespaces | {t.namespace for t in scope.topics})
         try:
-            now = self.interruption.wait(lambda: self.registry.observe(scope))
-        except (OutsideError, KeyboardInterrupt):  # the refusal says more
+            now = self.registry.observe(scope)
+        except OutsideError:  # the refusal says more
             return []
         return self._moved(now)
 
@@ -239,24 +258,27 @@ class _Run:
         That is each whose closing is left to do and whose opening is not: it was carried out, or
         tried, now or by an earlier apply. No Ctrl-C cuts it, since CI presses twice.
         """
-        left = self.plan.actions[len(self.done) :]
-        policies = [action for action in left if isinstance(action, SetPolicy)]
-        shut = {_policy_of(each) for each in policies if each.loosens and each is not left[0]}
+        done, tried = {id(one) for one in self.done}, {id(one) for one in self.tried}
+        left = [one for one in self.plan.actions if id(one) not in done]
+        policies = [one for one in left if isinstance(one, SetPolicy)]
+        shut = {_policy_of(each) for each in policies if each.loosens and id(each) not in tried}
         open_ = [one for one in policies if one.sets_back and _policy_of(one) not in shut]
         return [self._set_back(action) for action in open_]
 
     def _set_back(self, action: SetPolicy) -> Result:
         """Also where the journal cannot be written, or does not know what the topic is like."""
+        number = None
         with suppress(GitopsError):
-            self.journal.intend(action, closes=True)
+            number = self.journal.intend(action, closes=True)
         result = Result(action=action, closes=True)
         try:
             _carry_out(action, self.registry)
             self._read_back(action, None)
         except GitopsError as error:
             result = Result(action=action, error=error, closes=True)
-        with suppress(GitopsError):
-            self.journal.conclude(None, result.error)
+        if number is not None:
+            with suppress(GitopsError):
+                self.journal.conclude(number, None, result.error)
         self.tell(result)
         return result
 
@@ -270,78 +292,6 @@ def _is_needed(action: Action, registry: Registry) -> bool:
     if not isinstance(action, DeleteSchema) or not action.while_empty:
         return False
     return isinstance(registry, MessageStore) and registry.has_messages(action.topic)
-
-
-def _is_one_history(first: Action | None, second: Action | None) -> bool:
-    """Whether both add an entry to the history of one topic, as only those of a restore do.
-
-    What the registry answers to each is its number: nobody else has added one in between.
-    """
-    kinds = RegisterSchema | DeleteSchema
-    return isinstance(first, kinds) and isinstance(second, kinds) and first.topic == second.topic
-
-
-def _partial_error(
-    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
-) -> GitopsError:
-    total = len(plan.actions)
-    of = f"{done} of {total} action{'' if total == 1 else 's'}"
-    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}"
-    still_open = [one for one in closed if one.error]
-    if still_open and (why := still_open[0].error):
-        said = (
-            f"{said}; and {_subjects(still_open)} could not be set back and may still be "
-            f"{_open_values(still_open)}: {why.what}"
-        )
-    elif closed:
-        said = f"{said}; the strategy of {_subjects(closed)} is set back"
-    hint = _closing_hint(error, still_open, plan) if still_open else error.hint
-    kind = InterruptedApplyError if isinstance(error, InterruptedApplyError) else PartialApplyError
-    return kind(said, where=error.where, hint=hint)
-
-
-def _subjects(results: Sequence[Result]) -> str:
-    return ", ".join(dict.fromkeys(str(subject_of(one.action)) for one in results))
-
-
-def _open_values(results: Sequence[Result]) -> str:
-    """What the policies that could not be set back may still be."""
-    changes = (one.action.change for one in results if isinstance(one.action, SetPolicy))
-    texts = ((f"{one.key}=" if one.before is False else "", one.before) for one in changes)
-    return " and ".join(dict.fromkeys(f"{key}{policy_text(value)}" for key, value in texts))
-
-
-def _next_step(action: Action, error: GitopsError, replan: str) -> str:
-    """What to do about the cause, and then the one command that goes on."""
-    is_schema = isinstance(action, RegisterSchema)
-    match error:
-        case UnknownOutcomeError():
-            return _AGAIN
-        case StalePlanError():
-            return replan
-        case PartialApplyError():
-            return f"{error.hint}, then {replan}"
-        case RegistryRefusedError(status=code) if is_schema and code in _REFUSED_SCHEMA:
-            return f"change the files until the registry accepts them, then {replan}"
-        case _:
-            return f"{error.hint}; then {_AGAIN}" if error.hint else _AGAIN
-
-
-def _closing_hint(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:
-    """How the topics that are still open are set back: by the same plan, or else by hand."""
-    if error.hint.endswith(_AGAIN):
-        return f"{error.hint}, and sets the strategy back"
-    commands = (_command(one.action, plan.registry) for one in still_open)
-    return f"set the strategy back: {' && '.join(commands)}; then {error.hint}"
-
-
-def _command(action: Action, registry: str) -> str:
-    """How a policy is set by hand."""
-    if not isinstance(action, SetPolicy):
-        raise TypeError(f"{action} sets no policy")
-    value = f"{action.change.key}={value_text(action.change.after) or ''}"
-    words = ["pulsar-gitops", "policies", "set", str(action.subject), value]
-    return shlex.join([*words, "--registry", registry])
 
 
 def _carry_out(action: Action, registry: Registry) -> int | None:
@@ -393,8 +343,5 @@ def _stale(refused: RegistryRefusedError, moved: list[str]) -> StalePlanError:
 
 _CONFLICTS: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT)
 """How a registry answers where something came, went, or became another since it was looked at."""
-_REFUSED_SCHEMA: Final = (400, 409, 413, 422, 500)
-"""How a registry answers to a schema that it does not take (Pulsar 4.0.7)."""
 _PATIENCE: Final = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds to wait before the registry is asked once more for what was written."""
-_AGAIN: Final = "run the same command again: it goes on where it stopped"

@@ -41,7 +41,7 @@ from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.reports.json.documents import applied_document
 from gitops.reports.json.replay import replay_document
-from gitops.usecases.apply import Result
+from gitops.usecases.apply_result import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
 from tests.support.plans import CREATIONS, DRIFT

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitops.model.restore import Restore
     from gitops.model.state import RegistryState
     from gitops.ports import Progress, Registry
-    from gitops.usecases.apply import Result
+    from gitops.usecases.apply_result import Result
 
 _REPEAT = "run the same restore again: it looks at the registry and goes on"
 

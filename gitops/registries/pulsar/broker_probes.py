@@ -82,7 +82,8 @@ class ClusterBroker:
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked for what the configuration does not tell."""
-        self._probes.add(namespaces)
+        with self._lock:
+            self._probes.add(namespaces)
 
     @property
     def settings(self) -> BrokerSettings:

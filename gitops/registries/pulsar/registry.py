@@ -207,6 +207,11 @@ class PulsarRegistry:
         return str(self._admin_client.address)
 
     @property
+    def concurrency(self) -> int:
+        """How many requests it is sent at once, as `gitops.yaml` says."""
+        return self._config.concurrency
+
+    @property
     def broker(self) -> BrokerSettings:
         """What the cluster tells of its brokers, else `gitops.yaml`; asked for when needed.
 

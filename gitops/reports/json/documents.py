@@ -27,7 +27,7 @@ from gitops.planning.registry_comparison import version_skews
 from gitops.ports import Registry
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
-from gitops.usecases.apply import Result
+from gitops.usecases.apply_result import Result
 from gitops.usecases.connect import Connection, SchemaAdmission
 from gitops.usecases.schemas import ClassMatch
 

@@ -23,7 +23,7 @@ from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
-from gitops.usecases.apply import Result
+from gitops.usecases.apply_result import Result
 
 _MAX_SUBJECT: Final = 50
 SIGNS: Final = {

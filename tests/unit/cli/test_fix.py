@@ -61,7 +61,9 @@ def test_a_change_is_fixed_for_one_registry_after_the_other(
     refused = command("check", "--repo", clone.root, "--base", "main", *both)
     fixed = command("check", "--repo", clone.root, "--base", "main", *both, "--fix")
 
-    assert "make the edit that is shown below (`check --fix` makes it): " in " ".join(refused.out.split())
+    assert "make the edit that is shown below (`check --fix` makes it): " in " ".join(
+        refused.out.split()
+    )
     assert (refused.code, fixed.code, fixed.err) == (1, 0, _CHANGED)
     assert (clone.root / _FILE).read_text("utf-8") == before
 

@@ -37,12 +37,12 @@ def _applied(path: Path) -> JournalFile:
     """One action done, one failed, one without an answer."""
     journal = _journal(path)
     journal.begin(_START)
-    journal.intend(_CREATE)
-    journal.conclude(None, None)
-    journal.intend(_SET)
-    journal.conclude(None, OutsideError("the wire is cut"))
-    journal.intend(EVERYTHING.actions[4])
-    journal.conclude(None, UnknownOutcomeError("interrupted"))
+    for action, error in (
+        (_CREATE, None),
+        (_SET, OutsideError("the wire is cut")),
+        (EVERYTHING.actions[4], UnknownOutcomeError("interrupted")),
+    ):
+        journal.conclude(journal.intend(action), None, error)
     return journal
 
 
@@ -63,14 +63,35 @@ def test_what_was_written_comes_back(tmp_path: Path) -> None:
 def test_a_version_is_kept_and_a_closing_is_no_action_of_the_plan(tmp_path: Path) -> None:
     journal = _journal(tmp_path / "journal")
     journal.begin(_START)
-    journal.intend(EVERYTHING.actions[4])
-    journal.conclude(7, None)
-    journal.intend(_SET, closes=True)
-    journal.conclude(None, None)
+    journal.conclude(journal.intend(EVERYTHING.actions[4]), 7, None)
+    journal.conclude(journal.intend(_SET, closes=True), None, None)
 
     (run,) = read_journal(journal.path)
 
     assert (run.attempts[0].version, run.count(Outcome.DONE), run.closings) == (7, 1, 1)
+
+
+def test_attempts_that_go_on_at_the_same_time_end_in_any_order(tmp_path: Path) -> None:
+    journal = _journal(tmp_path / "journal")
+    journal.begin(_START)
+    numbers = [journal.intend(action) for action in (_CREATE, _SET, EVERYTHING.actions[4])]
+    journal.conclude(numbers[2], 7, None)
+    journal.conclude(numbers[0], None, OutsideError("the wire is cut"))
+
+    (run,) = read_journal(journal.path)
+
+    assert [one.outcome for one in run.attempts] == [Outcome.FAILED, Outcome.UNKNOWN, Outcome.DONE]
+    assert [one.version for one in run.attempts] == [None, None, 7]
+
+
+def test_a_journal_of_a_release_that_wrote_no_numbers_is_read(tmp_path: Path) -> None:
+    numbered, old = tmp_path / "numbered", tmp_path / "old"
+    _applied(numbered)
+    lines = [json.loads(line) for line in numbered.read_text().splitlines()]
+    kept = ({key: value for key, value in line.items() if key != "attempt"} for line in lines)
+    old.write_text("".join(f"{json.dumps(line)}\n" for line in kept))
+
+    assert read_journal(old) == read_journal(numbered)
 
 
 def test_each_apply_is_one_of_its_own(tmp_path: Path) -> None:

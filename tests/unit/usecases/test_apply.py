@@ -29,7 +29,8 @@ from gitops.model.state import RegistryState, Scope
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Progress, no_progress
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.usecases.apply import Result, apply
+from gitops.usecases.apply import apply
+from gitops.usecases.apply_result import Result
 from tests.support.apply_examples import (
     DESIRED,
     planned,
@@ -289,11 +290,13 @@ class _Lines:
         self.lines: list[str] = []
         self._full_at = full_at
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
         word = "close" if closes else "follow" if follows else "intend"
         self._write(f"{word} {type(action).__name__}")
+        return len(self.lines)
 
-    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
+        assert number == len(self.lines)
         self._write(f"{error or 'done'} {version}")
 
     def _write(self, line: str) -> None:

@@ -29,7 +29,8 @@ from gitops.planning.plan import make_plan
 from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.embedded.administration import Administration
 from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.usecases.apply import Result, apply
+from gitops.usecases.apply import apply
+from gitops.usecases.apply_result import Result
 from tests.support.fake_registry import FakeRegistry
 from tests.support.pulsar_client import open_test_registry
 from tests.support.states import (

@@ -18,7 +18,8 @@ from gitops.model.plan import (
 from gitops.model.policy import PolicyChange, PolicyValue
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import Scope
-from gitops.usecases.apply import Result, apply
+from gitops.usecases.apply import apply
+from gitops.usecases.apply_result import Result
 from tests.support.fake_registry import FakeRegistry
 from tests.support.plans import EVERYTHING as SHOWN
 from tests.support.states import CREATED, INT64, ORDERS, STRING
@@ -32,11 +33,12 @@ class _Words:
     def __init__(self) -> None:
         self.words: list[str] = []
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> None:
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
         del action
         self.words.append("close" if closes else "follow" if follows else "intend")
+        return len(self.words)
 
-    def conclude(self, version: int | None, error: GitopsError | None) -> None:
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
         """Nothing."""
 
 

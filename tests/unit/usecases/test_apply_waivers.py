@@ -30,7 +30,8 @@ from gitops.planning.plan import make_plan
 from gitops.planning.reviewed_plan import resume
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.reports.json.documents import applied_document
-from gitops.usecases.apply import Result, apply
+from gitops.usecases.apply import apply
+from gitops.usecases.apply_result import Result
 from tests.support.apply_examples import written
 from tests.support.states import (
     CREATED,

@@ -13,7 +13,7 @@ from gitops.model.plan import Plan, SetPolicy
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.reports.text.apply import ActionLines, apply_count, apply_head
-from gitops.usecases.apply import Result
+from gitops.usecases.apply_result import Result
 from tests.support.consoles import shown, unwrapped
 from tests.support.plans import CREATIONS, EVERYTHING
 from tests.support.states import CREATED, ORDERS

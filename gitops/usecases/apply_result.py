@@ -1,0 +1,103 @@
+"""What becomes of an apply's actions, and what people are told where one fails."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.model.errors import (
+    GitopsError,
+    InterruptedApplyError,
+    PartialApplyError,
+    RegistryRefusedError,
+    StalePlanError,
+    UnknownOutcomeError,
+)
+from gitops.model.plan import Action, Plan, RegisterSchema, SetPolicy
+from gitops.model.policy import value_text
+from gitops.planning.plan import subject_of
+from gitops.planning.policies import policy_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What became of one action: the version that the registry answered, or why it failed.
+
+    `closes`: the apply has stopped, and the action sets a topic back that it had loosened.
+    """
+
+    action: Action
+    version: int | None = None
+    error: GitopsError | None = None
+    closes: bool = False
+
+
+def partial_error(
+    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
+) -> GitopsError:
+    """The error of an apply that stopped after so many actions, with what was set back then."""
+    total = len(plan.actions)
+    of = f"{done} of {total} action{'' if total == 1 else 's'}"
+    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}"
+    still_open = [one for one in closed if one.error]
+    if still_open and (why := still_open[0].error):
+        said = (
+            f"{said}; and {_subjects(still_open)} could not be set back and may still be "
+            f"{_open_values(still_open)}: {why.what}"
+        )
+    elif closed:
+        said = f"{said}; the strategy of {_subjects(closed)} is set back"
+    hint = _closing_hint(error, still_open, plan) if still_open else error.hint
+    kind = InterruptedApplyError if isinstance(error, InterruptedApplyError) else PartialApplyError
+    return kind(said, where=error.where, hint=hint)
+
+
+def _subjects(results: Sequence[Result]) -> str:
+    return ", ".join(dict.fromkeys(str(subject_of(one.action)) for one in results))
+
+
+def _open_values(results: Sequence[Result]) -> str:
+    """What the policies that could not be set back may still be."""
+    changes = (one.action.change for one in results if isinstance(one.action, SetPolicy))
+    texts = ((f"{one.key}=" if one.before is False else "", one.before) for one in changes)
+    return " and ".join(dict.fromkeys(f"{key}{policy_text(value)}" for key, value in texts))
+
+
+def next_step(action: Action, error: GitopsError, replan: str) -> str:
+    """What to do about the cause, and then the one command that goes on."""
+    is_schema = isinstance(action, RegisterSchema)
+    match error:
+        case UnknownOutcomeError():
+            return AGAIN
+        case StalePlanError():
+            return replan
+        case PartialApplyError():
+            return f"{error.hint}, then {replan}"
+        case RegistryRefusedError(status=code) if is_schema and code in _REFUSED_SCHEMA:
+            return f"change the files until the registry accepts them, then {replan}"
+        case _:
+            return f"{error.hint}; then {AGAIN}" if error.hint else AGAIN
+
+
+def _closing_hint(error: GitopsError, still_open: Sequence[Result], plan: Plan) -> str:
+    """How the topics that are still open are set back: by the same plan, or else by hand."""
+    if error.hint.endswith(AGAIN):
+        return f"{error.hint}, and sets the strategy back"
+    commands = (_command(one.action, plan.registry) for one in still_open)
+    return f"set the strategy back: {' && '.join(commands)}; then {error.hint}"
+
+
+def _command(action: Action, registry: str) -> str:
+    """How a policy is set by hand."""
+    if not isinstance(action, SetPolicy):
+        raise TypeError(f"{action} sets no policy")
+    value = f"{action.change.key}={value_text(action.change.after) or ''}"
+    words = ["pulsar-gitops", "policies", "set", str(action.subject), value]
+    return shlex.join([*words, "--registry", registry])
+
+
+_REFUSED_SCHEMA: Final = (400, 409, 413, 422, 500)
+"""How a registry answers to a schema that it does not take (Pulsar 4.0.7)."""
+AGAIN: Final = "run the same command again: it goes on where it stopped"
