@@ -2,10 +2,10 @@
 
 A repository declares topics, whose definitions then change twice; each time a plan is written and
 applied, so that each topic has 3 versions at the end; then a plan without changes is made. The
-requests of a first round are recorded. After it a bare loop of them and the commands, each for a
-tenant of its own, take turns. The loop is `http.client`'s: on 8 connections what is read before the
-first write, then one request after the other, as an apply does. Uses the broker of
-PULSAR_ADMIN_URL, else starts one.
+requests of a first round are recorded. After it two bare loops of them and the commands, each for a
+tenant of its own, take turns. The loops are `http.client`'s: on 8 connections what is read before
+the first write, then one request after the other; or also then on 8 connections, the requests of
+one topic in their order, as an apply does. Uses the broker of PULSAR_ADMIN_URL, else starts one.
 
     python benchmarks/bench_apply.py [--topics 500] [--rounds 3]
 """
@@ -16,13 +16,14 @@ import argparse
 import http.client
 import itertools
 import json
+import re
 import resource
 import statistics
 import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,12 +48,18 @@ KEPT: Final = BrokerSettings(config={"brokerDeleteInactiveTopicsEnabled": "false
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, and whether it was made beside others."""
+    """One request, and whether it was made before the first write."""
 
     method: str
     path: str
     body: bytes | None
-    in_parallel: bool
+    is_early: bool
+
+    @property
+    def topic(self) -> int | None:
+        """The number of the topic that it is about."""
+        found = re.search(r"/t(\d{5})", self.path)
+        return int(found[1]) if found else None
 
 
 Requests = dict[str, list[Request]]
@@ -66,28 +73,50 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    rounds: list[tuple[Seconds, Seconds]] = []
     with pulsar_broker(KEPT) as broker:
         url, requests = broker.admin_url, Requests()
         first = made_tenant(url)
         commands(url, first, options.topics, requests)  # a warm broker for all that counts
-        for number in range(options.rounds):
-            if number % 2:
-                bare = loop(url, first, requests)
-                rounds.append((bare, commands(url, made_tenant(url), options.topics)))
-            else:
-                ours = commands(url, made_tenant(url), options.topics)
-                rounds.append((loop(url, first, requests), ours))
+        rounds = [
+            one_round(url, first, requests, options.topics, number)
+            for number in range(options.rounds)
+        ]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{options.topics:,} topics x {VERSIONS} versions; at most {memory:.0f} MiB")
     for kind, made in requests.items():
         print(f"{kind}, {len(made):,} requests")
-        print("  bare loop:   ", " ".join(f"{bare[kind]:.1f}" for bare, _ in rounds), "s")
-        print("  command:     ", " ".join(f"{ours[kind]:.1f}" for _, ours in rounds), "s")
-        print("  its processor:", " ".join(f"{ours[f'cpu {kind}']:.1f}" for _, ours in rounds), "s")
-        ratios = [ours[kind] / bare[kind] for bare, ours in rounds]
-        span = f"{min(ratios):.2f} to {max(ratios):.2f}"
-        print(f"  ratio: median {statistics.median(ratios):.2f} ({span})")
+        print("  command:          ", listed(ours[kind] for ours, _, _ in rounds))
+        print("    its processor:  ", listed(ours[f"cpu {kind}"] for ours, _, _ in rounds))
+        print("  one by one:       ", listed(bare[kind] for _, bare, _ in rounds))
+        print("  on 8 connections: ", listed(bare[kind] for _, _, bare in rounds))
+    together = [[sum(one[kind] for kind in ("plan", "apply")) for one in each] for each in rounds]
+    chosen = [(kind, [[one[kind] for one in each] for each in rounds]) for kind in requests]
+    for kind, seconds in (*chosen, ("plan and apply", together)):
+        print(f"{kind}: {ratio(seconds, 1)} of one by one, {ratio(seconds, 2)} of 8 connections")
+
+
+def one_round(
+    url: str, first: str, requests: Requests, topics: int, number: int
+) -> tuple[Seconds, Seconds, Seconds]:
+    """The commands, the loop one by one, and the one on 8 connections; begun with another each."""
+    work = (
+        lambda: commands(url, made_tenant(url), topics),
+        lambda: loop(url, first, requests, at_once=False),
+        lambda: loop(url, first, requests, at_once=True),
+    )
+    done = {turn % 3: work[turn % 3]() for turn in range(number, number + 3)}
+    return done[0], done[1], done[2]
+
+
+def listed(seconds: Iterable[float]) -> str:
+    """Some times."""
+    return f"{' '.join(f'{each:.1f}' for each in seconds)} s"
+
+
+def ratio(rounds: Sequence[Sequence[float]], which: int) -> str:
+    """The command's share of a loop's time."""
+    found = [each[0] / each[which] for each in rounds]
+    return f"{statistics.median(found):.2f} ({min(found):.2f} to {max(found):.2f})"
 
 
 def commands(url: str, tenant: str, topics: int, requests: Requests | None = None) -> Seconds:
@@ -157,7 +186,7 @@ def run(kind: str, seconds: Seconds, requests: Requests, *words: object) -> None
 
 @contextmanager
 def recorded(requests: list[Request]) -> Iterator[None]:
-    """Each request that the block makes; from the first write on an apply asks one by one."""
+    """Each request that the block makes."""
     writes: list[str] = []
     send = AdminClient._authorize  # noqa: SLF001 - all requests pass here
 
@@ -165,20 +194,35 @@ def recorded(requests: list[Request]) -> Iterator[None]:
         client: AdminClient, method: str, path: str, body: bytes | None, root: str = "/admin/v2"
     ) -> Answer:
         writes.extend([path] if method != "GET" else [])
-        requests.append(Request(method, f"{root}/{path}", body, in_parallel=not writes))
+        requests.append(Request(method, f"{root}/{path}", body, is_early=not writes))
         return send(client, method, path, body, root)
 
     with mock.patch.object(AdminClient, "_authorize", kept):
         yield
 
 
-def loop(url: str, first: str, requests: Requests) -> Seconds:
+def loop(url: str, first: str, requests: Requests, *, at_once: bool) -> Seconds:
     """The same requests for another tenant, kind by kind."""
     tenant = made_tenant(url)
-    return {kind: repeat(url, first, tenant, made) for kind, made in requests.items()}
+    return {
+        kind: repeat(url, first, tenant, list(parts(made, at_once=at_once)))
+        for kind, made in requests.items()
+    }
 
 
-def repeat(url: str, first: str, tenant: str, requests: Sequence[Request]) -> float:
+def parts(requests: Sequence[Request], *, at_once: bool) -> Iterator[list[list[Request]]]:
+    """The requests, in parts that come after each other; each has a list for each connection."""
+    for beside, its in itertools.groupby(
+        requests, lambda one: one.is_early or (at_once and one.topic is not None)
+    ):
+        own: list[list[Request]] = [[] for _ in range(CONNECTIONS if beside else 1)]
+        for number, each in enumerate(its):
+            place = number if each.is_early or each.topic is None else each.topic
+            own[place % len(own)].append(each)
+        yield own
+
+
+def repeat(url: str, first: str, tenant: str, requests: Sequence[list[list[Request]]]) -> float:
     """The seconds of these requests, for another tenant than the first."""
     address = urlsplit(url)
     connections = [
@@ -194,10 +238,8 @@ def repeat(url: str, first: str, tenant: str, requests: Sequence[Request]) -> fl
 
     start = time.perf_counter()
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        for beside, its in itertools.groupby(requests, lambda one: one.in_parallel):
-            own = [*its]
-            parts = [own[number::CONNECTIONS] for number in range(CONNECTIONS)] if beside else [own]
-            list(pool.map(work, connections, parts))
+        for own in requests:
+            list(pool.map(work, connections, own))
     return time.perf_counter() - start
 
 

@@ -83,7 +83,7 @@ def _raising(error: BaseException) -> Callable[[], NoReturn]:
 Answer = TypeVar("Answer")
 
 _STDERR: Final = 2
-_PATIENCE: Final = b"stopping after the answer to this request; Ctrl-C again does not wait for it\n"
+_PATIENCE: Final = b"stopping after what is under way; Ctrl-C again does not wait for it\n"
 _LOOK: Final = 0.1
 """Seconds between two looks at whether somebody pressed Ctrl-C."""
 

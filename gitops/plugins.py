@@ -31,6 +31,7 @@ from gitops.model.state import (
 )
 from gitops.ports import (
     CompatibilityChecker,
+    ConcurrentRegistry,
     IncompatibleSchemaError,
     Progress,
     Registry,
@@ -55,6 +56,7 @@ __all__ = [
     "AuthenticationDocument",
     "BrokerSettings",
     "CompatibilityChecker",
+    "ConcurrentRegistry",
     "Decision",
     "Document",
     "GitopsError",

@@ -28,7 +28,7 @@ from gitops.reports.formats import renderer
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
     from gitops.journal.writer import JournalFile
-    from gitops.usecases.apply_result import Result
+    from gitops.model.apply_result import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,9 +213,10 @@ def _print_document(
 ) -> None:
     from gitops.cli.answer import print_result
 
+    place = {id(action): number for number, action in enumerate(execution.plan.actions)}
     result = results.AppliedResult(
         plan=execution.plan,
-        results=done,
+        results=sorted(done, key=lambda one: place[id(one.action)]),
         digest=execution.digest,
         done_before=execution.done_before,
     )

@@ -53,6 +53,18 @@ class UnknownOutcomeError(OutsideError):
         )
 
 
+class UnverifiedOutcomeError(UnknownOutcomeError):
+    """A request that writes was carried out, and what the registry has since is not known."""
+
+    def __init__(self, what: str, *, where: str = "") -> None:
+        OutsideError.__init__(
+            self,
+            f"it was carried out, and cannot be read back: {what}",
+            where=where,
+            hint="check what the registry contains",
+        )
+
+
 class RegistryRefusedError(OutsideError):
     """The registry answered that it does not accept the request.
 

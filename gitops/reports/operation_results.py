@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gitops.model.apply_result import Result
 from gitops.model.audit import AuditReport
 from gitops.model.check import CheckReport
 from gitops.model.drift import DriftReport
@@ -18,7 +19,6 @@ from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
 from gitops.reports.plan_reports import files_report
 from gitops.reports.results import ReviewResult
-from gitops.usecases.apply_result import Result
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption

@@ -25,10 +25,10 @@ from gitops.reports.plan_reports import files_report, plans_report
 if TYPE_CHECKING:
     from gitops.messaging.publish_capture import CaptureSource
     from gitops.messaging.publish_topic import Publication
+    from gitops.model.apply_result import Result
     from gitops.repository.file_comparison import Comparison
     from gitops.repository.formatting.repository import FormatResult
     from gitops.repository.writing.imported_files import ImportedFiles
-    from gitops.usecases.apply_result import Result
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
     from gitops.usecases.publish import Forecast

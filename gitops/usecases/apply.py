@@ -12,6 +12,7 @@ from typing import Any, Final, assert_never
 
 from gitops.broker.lines.table import line_of
 from gitops.interrupts import Interruption
+from gitops.model.apply_result import Result
 from gitops.model.errors import (
     GitopsError,
     InterruptedApplyError,
@@ -20,6 +21,7 @@ from gitops.model.errors import (
     RegistryRefusedError,
     StalePlanError,
     UnknownOutcomeError,
+    UnverifiedOutcomeError,
 )
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
@@ -34,6 +36,7 @@ from gitops.model.plan import (
 )
 from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
+from gitops.planning.apply_errors import AGAIN, next_step, partial_error
 from gitops.planning.plan import subject_of
 from gitops.planning.read_back import difference, subject_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
@@ -48,7 +51,6 @@ from gitops.ports import (
     no_progress,
 )
 from gitops.side_by_side import Call, Work, run_side_by_side
-from gitops.usecases.apply_result import AGAIN, Result, next_step, partial_error
 
 
 def apply(  # noqa: PLR0913 - all but two are for the command line, by name
@@ -165,7 +167,7 @@ class _Run:
                 return None
             number = self.journal.intend(action, follows=not is_first)
         except KeyboardInterrupt:
-            return Result(action=action, error=InterruptedApplyError("interrupted", hint=AGAIN))
+            return None
         except GitopsError as error:
             return Result(action=action, error=error)
         self.tried.append(action)
@@ -221,11 +223,15 @@ class _Run:
     def _read_back(self, action: Action, version: int | None) -> None:
         """Raises PartialApplyError unless the registry has what was written.
 
+        Raises UnverifiedOutcomeError where that is not known: a read may well be repeated.
         A cluster writes a topic's policies into a topic, and reads them from there a little later
         (Pulsar 4.0.7): so it is asked again for some seconds.
         """
         for seconds in (*_PATIENCE, None):
-            state = self.registry.observe(subject_scope(action))
+            try:
+                state = self.registry.observe(subject_scope(action))
+            except OutsideError as error:
+                raise UnverifiedOutcomeError(error.what, where=error.where) from error
             found = difference(action, version, state)
             if not found:
                 self.left.update(fingerprints.state_fingerprints(state))

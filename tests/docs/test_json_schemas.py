@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from gitops.cli.app import run
+from gitops.model.apply_result import Result
 from gitops.model.errors import OutsideError, UnknownOutcomeError
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
@@ -41,7 +42,6 @@ from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.reports.json.documents import applied_document
 from gitops.reports.json.replay import replay_document
-from gitops.usecases.apply_result import Result
 from tests.docs.pages import ROOT
 from tests.support.git_repos import GitRepository
 from tests.support.plans import CREATIONS, DRIFT

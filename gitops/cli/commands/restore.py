@@ -20,10 +20,10 @@ from gitops.reports.operation_results import RestoreResult
 
 if TYPE_CHECKING:
     from gitops.cli.plan_execution import Execution
+    from gitops.model.apply_result import Result
     from gitops.model.restore import Restore
     from gitops.model.state import RegistryState
     from gitops.ports import Progress, Registry
-    from gitops.usecases.apply_result import Result
 
 _REPEAT = "run the same restore again: it looks at the registry and goes on"
 

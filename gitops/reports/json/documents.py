@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from gitops.model.apply_result import Result
 from gitops.model.decision import Decision
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding
@@ -27,7 +28,6 @@ from gitops.planning.registry_comparison import version_skews
 from gitops.ports import Registry
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
-from gitops.usecases.apply_result import Result
 from gitops.usecases.connect import Connection, SchemaAdmission
 from gitops.usecases.schemas import ClassMatch
 

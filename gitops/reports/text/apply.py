@@ -9,6 +9,7 @@ from typing import Final, assert_never
 from rich.console import RenderableType
 from rich.text import Text
 
+from gitops.model.apply_result import Result
 from gitops.model.journal import Outcome, outcome_of
 from gitops.model.plan import (
     CreateNamespace,
@@ -23,7 +24,6 @@ from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
-from gitops.usecases.apply_result import Result
 
 _MAX_SUBJECT: Final = 50
 SIGNS: Final = {

@@ -62,7 +62,7 @@ def test_an_apply_stops_and_is_taken_up_again(
     assert [each["outcome"] for each in results[len(done) :]] == ["notAttempted"] * 2
     assert ended.returncode == code
     assert ended.stderr.splitlines() == [
-        "stopping after the answer to this request; Ctrl-C again does not wait for it",
+        "stopping after what is under way; Ctrl-C again does not wait for it",
         f"error: {len(done)} of {len(results)} actions are done, then: interrupted",
         "  run the same command again: it goes on where it stopped",
     ]

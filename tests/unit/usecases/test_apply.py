@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import (
     GitopsError,
     OutsideError,
@@ -30,7 +31,6 @@ from gitops.planning.reviewed_plan import REPLAN
 from gitops.ports import Progress, no_progress
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
-from gitops.usecases.apply_result import Result
 from tests.support.apply_examples import (
     DESIRED,
     planned,

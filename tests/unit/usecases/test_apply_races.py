@@ -12,6 +12,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import (
     GitopsError,
     OutsideError,
@@ -30,7 +31,6 @@ from gitops.ports import Progress, Registry, no_progress
 from gitops.registries.embedded.administration import Administration
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.usecases.apply import apply
-from gitops.usecases.apply_result import Result
 from tests.support.fake_registry import FakeRegistry
 from tests.support.pulsar_client import open_test_registry
 from tests.support.states import (

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import GitopsError, PartialApplyError
 from gitops.model.plan import (
     Action,
@@ -19,7 +20,6 @@ from gitops.model.policy import PolicyChange, PolicyValue
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import Scope
 from gitops.usecases.apply import apply
-from gitops.usecases.apply_result import Result
 from tests.support.fake_registry import FakeRegistry
 from tests.support.plans import EVERYTHING as SHOWN
 from tests.support.states import CREATED, INT64, ORDERS, STRING

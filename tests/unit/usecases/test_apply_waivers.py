@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitops.interrupts import interruption
+from gitops.model.apply_result import Result
 from gitops.model.errors import (
     GitopsError,
     InterruptedApplyError,
@@ -31,7 +32,6 @@ from gitops.planning.reviewed_plan import resume
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.reports.json.documents import applied_document
 from gitops.usecases.apply import apply
-from gitops.usecases.apply_result import Result
 from tests.support.apply_examples import written
 from tests.support.states import (
     CREATED,

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Group
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import GitopsError, OutsideError, UnknownOutcomeError
 from gitops.model.plan import Plan, SetPolicy
 from gitops.model.policy import PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.reports.text.apply import ActionLines, apply_count, apply_head
-from gitops.usecases.apply_result import Result
 from tests.support.consoles import shown, unwrapped
 from tests.support.plans import CREATIONS, EVERYTHING
 from tests.support.states import CREATED, ORDERS

@@ -1,12 +1,12 @@
-"""What becomes of an apply's actions, and what people are told where one fails."""
+"""What people are told where an apply stops, and the one thing to do next."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import (
     GitopsError,
     InterruptedApplyError,
@@ -19,19 +19,6 @@ from gitops.model.plan import Action, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import value_text
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What became of one action: the version that the registry answered, or why it failed.
-
-    `closes`: the apply has stopped, and the action sets a topic back that it had loosened.
-    """
-
-    action: Action
-    version: int | None = None
-    error: GitopsError | None = None
-    closes: bool = False
 
 
 def partial_error(
