@@ -32,12 +32,21 @@ _CLIENT_WORDS: Final = ("AUTO_CONSUME", "AUTO_PRODUCE", "NONE")
 
 def registry_names(ctx: typer.Context) -> list[str]:
     """The registries of gitops.yaml."""
+    return _names(ctx, "registries")
+
+
+def registry_and_group_names(ctx: typer.Context) -> list[str]:
+    """The same, and the groups of them."""
+    return [*_names(ctx, "registries"), *_names(ctx, "groups")]
+
+
+def _names(ctx: typer.Context, key: str) -> list[str]:
     from gitops.repository.yaml.parser import parse_yaml
 
     with suppress(GitopsError, OSError):
         content = parse_yaml((_root(ctx) / "gitops.yaml").read_bytes()).value
-        registries = content.get("registries") if isinstance(content, dict) else None
-        return _plain(map(str, registries)) if isinstance(registries, dict) else []
+        named = content.get(key) if isinstance(content, dict) else None
+        return _plain(map(str, named)) if isinstance(named, dict) else []
     return []
 
 

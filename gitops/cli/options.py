@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from gitops.cli.completion import broker_lines, registry_names
+from gitops.cli.completion import broker_lines, registry_and_group_names, registry_names
 from gitops.cli.extras import Engine
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
@@ -140,7 +140,7 @@ RegistryNames = Annotated[
         "--registry",
         metavar="NAME",
         help="A registry of gitops.yaml instead of the default; may be repeated.",
-        autocompletion=registry_names,
+        autocompletion=registry_and_group_names,
     ),
 ]
 ServiceUrl = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from gitops.model.names import NamespaceName
@@ -34,6 +35,13 @@ def subject_scope(action: Action) -> Scope:
             return Scope(topics=frozenset({action.topic}))
         case _:
             assert_never(action)
+
+
+def written_scope(action: Action) -> Scope:
+    """What the action writes: of a schema its topic without the policies, which cost two reads."""
+    scope = subject_scope(action)
+    of_schema = isinstance(action, RegisterSchema | DeleteSchema)
+    return replace(scope, topic_policies=False) if of_schema else scope
 
 
 def _policy_scope(action: SetPolicy) -> Scope:

@@ -23,7 +23,7 @@ from gitops.model.errors import (
     UnknownOutcomeError,
     UnverifiedOutcomeError,
 )
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -38,7 +38,7 @@ from gitops.model.state import RegistryState
 from gitops.planning import fingerprints
 from gitops.planning.apply_errors import AGAIN, next_step, partial_error
 from gitops.planning.plan import subject_of
-from gitops.planning.read_back import difference, subject_scope
+from gitops.planning.read_back import difference, subject_scope, written_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
 from gitops.planning.waves import History, waves
 from gitops.ports import (
@@ -92,6 +92,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
         journal=journal or NoJournal(),
         pause=pause,
         left=dict(plan.observed),
+        last={subject_of(action): action for action in plan.actions},
     )
     try:
         error = run.carry_on()
@@ -110,6 +111,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 class _Run:
     """One apply: what it is given, what became of the actions, and how these left each subject.
 
+    `left` are fingerprints, of a subject as long as its `last` action is not done.
     Threads only run `_check_unmoved` and `_write`, each for a topic that no other thread is about.
     """
 
@@ -122,6 +124,7 @@ class _Run:
     journal: Journal
     pause: Callable[[float], None]
     left: dict[str, str]
+    last: dict[TenantName | NamespaceName | TopicName, Action]
     tried: list[Action] = field(default_factory=list)
     done: list[Action] = field(default_factory=list)
     errors: list[GitopsError] = field(default_factory=list)
@@ -227,14 +230,17 @@ class _Run:
         A cluster writes a topic's policies into a topic, and reads them from there a little later
         (Pulsar 4.0.7): so it is asked again for some seconds.
         """
+        is_last = self.last[subject_of(action)] is action
+        scope = written_scope(action) if is_last else subject_scope(action)
         for seconds in (*_PATIENCE, None):
             try:
-                state = self.registry.observe(subject_scope(action))
+                state = self.registry.observe(scope)
             except OutsideError as error:
                 raise UnverifiedOutcomeError(error.what, where=error.where) from error
             found = difference(action, version, state)
             if not found:
-                self.left.update(fingerprints.state_fingerprints(state))
+                if not is_last:
+                    self.left.update(fingerprints.state_fingerprints(state))
                 return
             if seconds is not None:
                 self.pause(seconds)

@@ -148,6 +148,13 @@ def test_the_repository_may_be_named(repo: Path, ask: Ask) -> None:
     assert ask("plan", "--repo", str(repo / "none"), "--registry", "") == []
 
 
+def test_a_group_is_offered_where_several_registries_are_meant(tmp_path: Path, ask: Ask) -> None:
+    (tmp_path / "gitops.yaml").write_text("registries: {a: {}, b: {}}\ngroups: {all: [a, b]}\n")
+
+    assert ask("plan", "--repo", str(tmp_path), "--registry", "") == ["a", "b", "all"]
+    assert ask("schemas", "get", "--repo", str(tmp_path), "--registry", "") == ["a", "b"]
+
+
 def test_files_that_are_no_repository_say_nothing(tmp_path: Path, ask: Ask) -> None:
     lines = (("plan", "--repo", str(tmp_path), "--registry", ""), ("replay", "--repo", "x", ""))
     settings = tmp_path / "gitops.yaml"
