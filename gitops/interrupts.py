@@ -14,8 +14,6 @@ from itertools import count
 from types import FrameType
 from typing import Final, NoReturn, TypeVar, final
 
-# Calls that cannot be interrupted, and are not waited for without end.
-
 _T = TypeVar("_T")
 
 
@@ -27,15 +25,7 @@ def call_with_timeout(seconds: float, call: Callable[[], _T]) -> _T:
     """
     answers: queue.SimpleQueue[Callable[[], _T]] = queue.SimpleQueue()
 
-    def run() -> None:
-        try:
-            result = call()
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            answers.put(_raising(error))
-        else:
-            answers.put(lambda: result)
-
-    threading.Thread(target=run, daemon=True).start()
+    threading.Thread(target=lambda: answers.put(made(call)), daemon=True).start()
     try:
         answer = answers.get(timeout=seconds)
     except queue.Empty:
@@ -68,16 +58,20 @@ def _same(item: _T) -> _T:
     return item
 
 
+def made(call: Callable[[], _T]) -> Callable[[], _T]:
+    """Make the call; what is answered, or raised, is so again by the function that comes back."""
+    try:
+        result = call()
+    except BaseException as error:  # noqa: BLE001 - raised again where it is asked for
+        return _raising(error)
+    return lambda: result
+
+
 def _raising(error: BaseException) -> Callable[[], NoReturn]:
     def answer() -> NoReturn:
         raise error
 
     return answer
-
-
-# Ctrl-C as a question that is asked between two steps, so that what was done stays whole.
-#
-# The command line makes SIGTERM another way to press it.
 
 
 Answer = TypeVar("Answer")
@@ -117,6 +111,7 @@ def interruptible(again: Callable[[], None] = interrupt) -> Iterator[Callable[[]
 class Interruption:
     """Ctrl-C for work whose steps are not to be cut: somebody asks, and the work stops by itself.
 
+    The command line makes SIGTERM another way to press it.
     Only the wait for an answer is ever cut, by a second Ctrl-C. So wherever a signal comes, what
     was done is known, and can be reported.
     """

@@ -4,74 +4,91 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterable
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, NoReturn, Protocol, TypeVar, final
+from typing import Any, final
 
-_T = TypeVar("_T")
+from gitops.interrupts import made
 
 Call = Callable[[], object]
 Work = Generator[Call, Any, None]
 """Yields calls, and gets what each answers, or has raised in it what the call raises."""
 
 
-class Wait(Protocol):
-    """Makes a call that may take long; raises KeyboardInterrupt where nobody waits for it."""
-
-    def __call__(self, call: Callable[[], _T], /) -> _T:
-        """What the call answers."""
-        ...
-
-
-def run_side_by_side(works: Iterable[Work], width: int, wait: Wait) -> None:
+def run_side_by_side(works: Iterable[Work], width: int, wait: Callable[[Call], Any]) -> None:
     """Bring all works to their end, begun in their order, `width` of them at a time.
 
     So they may share whatever they like, but for what a call uses. With a width of 1 the calls are
     made in the caller's thread too, where Ctrl-C cuts them. A KeyboardInterrupt is raised in each
-    work that waits for a call, which is left to itself: the threads are daemons.
+    work that waits for a call, which is left to itself: the threads are daemons. What a work
+    raises is raised once the others that have begun are at their end. `wait` makes a call that may
+    take long, as Interruption.wait does.
     """
-    calls, waiting = _Calls(width), iter(works)
-    active: set[Work] = set()
-
-    def go_on(work: Work, resume: Callable[[], Call]) -> None:
-        try:
-            calls.add(work, resume())
-            active.add(work)
-        except StopIteration:
-            active.discard(work)
-
+    group = _Group(works, width, wait)
     try:
-        while True:
-            while len(active) < width and (work := next(waiting, None)):
-                go_on(work, partial(next, work))
-            if not active:
-                return
-            go_on(*_next_answer(calls, wait))
+        group.run()
     except KeyboardInterrupt as pressed:
-        for work in active:
-            _cut(work, pressed)
+        group.cut(pressed)
     finally:
-        calls.close()
+        group.calls.close()
+    if group.crashes:
+        raise group.crashes[0]
 
 
-def _next_answer(calls: _Calls, wait: Wait) -> tuple[Work, Callable[[], Call]]:
-    """The next work that can go on, and how."""
-    work, answer = wait(calls.next_answer)
-    try:
-        result = wait(answer)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001 - raised in the work
-        return work, partial(work.throw, error)
-    return work, partial(work.send, result)
+@final
+class _Group:
+    """The works, those that are under way, and what some of them have raised."""
 
+    def __init__(self, works: Iterable[Work], width: int, wait: Callable[[Call], Any]) -> None:
+        self.calls = _Calls(width)
+        self.crashes: list[BaseException] = []
+        self._waiting = iter(works)
+        self._active: set[Work] = set()
+        self._width = width
+        self._wait = wait
 
-def _cut(work: Work, pressed: KeyboardInterrupt) -> None:
-    try:
-        work.throw(pressed)
-    except StopIteration:
-        return
-    work.close()
+    def run(self) -> None:
+        """Bring them to their end."""
+        self._begin()
+        while self._active:
+            self._go_on(*self._next_answer())
+            self._begin()
+
+    def cut(self, pressed: KeyboardInterrupt) -> None:
+        """Raise it in each work that is under way."""
+        for work in self._active:
+            with suppress(StopIteration):
+                work.throw(pressed)
+            work.close()
+
+    def _begin(self) -> None:
+        while not self.crashes and len(self._active) < self._width:
+            work = next(self._waiting, None)
+            if work is None:
+                return
+            self._go_on(work, partial(next, work))
+
+    def _go_on(self, work: Work, resume: Callable[[], Call]) -> None:
+        self._active.discard(work)
+        try:
+            self.calls.add(work, resume())
+            self._active.add(work)
+        except StopIteration:
+            pass
+        except BaseException as crash:  # noqa: BLE001 - raised once no call is under way
+            self.crashes.append(crash)
+
+    def _next_answer(self) -> tuple[Work, Callable[[], Call]]:
+        """The next work that can go on, and how."""
+        work, answer = self._wait(self.calls.next_answer)
+        try:
+            result = self._wait(answer)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised in the work
+            return work, partial(work.throw, error)
+        return work, partial(work.send, result)
 
 
 @final
@@ -104,16 +121,4 @@ class _Calls:
     def _run(self) -> None:
         while (each := self._waiting.get()) is not None:
             work, call = each
-            self._answers.put((work, _made(call)))
-
-
-def _made(call: Call) -> Call:
-    try:
-        result = call()
-    except BaseException as error:  # noqa: BLE001 - raised where the answer is read
-        return partial(_raise, error)
-    return lambda: result
-
-
-def _raise(error: BaseException) -> NoReturn:
-    raise error
+            self._answers.put((work, made(call)))

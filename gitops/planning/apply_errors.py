@@ -15,6 +15,7 @@ from gitops.model.errors import (
     StalePlanError,
     UnknownOutcomeError,
 )
+from gitops.model.journal import Outcome, outcome_of
 from gitops.model.plan import Action, Plan, RegisterSchema, SetPolicy
 from gitops.model.policy import value_text
 from gitops.planning.plan import subject_of
@@ -22,12 +23,19 @@ from gitops.planning.policies import policy_text
 
 
 def partial_error(
-    error: GitopsError, done: int, plan: Plan, closed: Sequence[Result]
+    error: GitopsError,
+    done: int,
+    plan: Plan,
+    closed: Sequence[Result],
+    others: Sequence[GitopsError] = (),
 ) -> GitopsError:
-    """The error of an apply that stopped after so many actions, with what was set back then."""
+    """The error of an apply that stopped after so many actions, with what was set back then.
+
+    `others` are those of the actions that failed beside the first.
+    """
     total = len(plan.actions)
     of = f"{done} of {total} action{'' if total == 1 else 's'}"
-    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}"
+    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}{_more(others)}"
     still_open = [one for one in closed if one.error]
     if still_open and (why := still_open[0].error):
         said = (
@@ -39,6 +47,15 @@ def partial_error(
     hint = _closing_hint(error, still_open, plan) if still_open else error.hint
     kind = InterruptedApplyError if isinstance(error, InterruptedApplyError) else PartialApplyError
     return kind(said, where=error.where, hint=hint)
+
+
+def _more(others: Sequence[GitopsError]) -> str:
+    outcomes = [outcome_of(error) for error in others]
+    failed, unknown = outcomes.count(Outcome.FAILED), outcomes.count(Outcome.UNKNOWN)
+    texts = [f"{failed} more failed"] if failed else []
+    have = "has" if unknown == 1 else "have"
+    texts += [f"{unknown} more {have} an unknown outcome"] if unknown else []
+    return f" ({' and '.join(texts)})" if texts else ""
 
 
 def _subjects(results: Sequence[Result]) -> str:

@@ -6,44 +6,39 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from gitops.model.names import TopicName
-from gitops.model.plan import Action, CreateTopic, DeleteSchema, RegisterSchema
+from gitops.model.plan import Action, DeleteSchema, RegisterSchema
+from gitops.planning.plan import subject_of
 
-History = tuple[Action, ...]
-"""Actions in a row, of which each waits for the one before.
-
-More than one are entries of one topic's history, as only a restore has them. What the registry
-answers to each is its number: nobody else has added one in between.
-"""
+Chain = tuple[Action, ...]
+"""Actions in a row, of which each waits for the one before."""
 
 
-def waves(actions: Iterable[Action]) -> Iterator[list[History]]:
-    """The plan's actions in their order, in waves; the histories of a wave wait for no other.
+def waves(actions: Iterable[Action]) -> Iterator[list[Chain]]:
+    """The plan's actions in their order, in waves; the chains of a wave do not wait for each other.
 
-    A wave waits for the one before. Topics that are created next to each other in a plan are one,
-    and so are the schemas of several topics: in Pulsar (3.0 to 5.0) each topic's history is its
-    own. A policy, a namespace and a tenant are a wave each, as others may need them.
+    A wave waits for the one before. Each topic has its own history and policies (Pulsar 3.0 to
+    5.0), so topics that follow each other in a plan are one wave. What is about a namespace or a
+    tenant is a wave alone, as topics need it.
     """
-    for kind, run in groupby(actions, _kind):
-        if kind is None:
+    for of_topics, run in groupby(actions, lambda one: isinstance(subject_of(one), TopicName)):
+        if of_topics:
+            yield _chains(run)
+        else:
             for action in run:
                 yield [(action,)]
-        else:
-            yield _histories(run)
 
 
-def _kind(action: Action) -> str | None:
-    match action:
-        case CreateTopic():
-            return "topic"
-        case RegisterSchema() | DeleteSchema():
-            return "schema"
-        case _:
-            return None
-
-
-def _histories(run: Iterable[Action]) -> list[History]:
-    by_topic: dict[TopicName, list[Action]] = {}
+def _chains(run: Iterable[Action]) -> list[Chain]:
+    by_topic: dict[object, list[Action]] = {}
     for action in run:
-        if isinstance(action, CreateTopic | RegisterSchema | DeleteSchema):
-            by_topic.setdefault(action.topic, []).append(action)
+        by_topic.setdefault(subject_of(action), []).append(action)
     return [tuple(each) for each in by_topic.values()]
+
+
+def is_one_history(first: Action | None, second: Action | None) -> bool:
+    """Whether both add an entry to the history of one topic, as only those of a restore do.
+
+    What the registry answers to each is its number: nobody else has added one in between.
+    """
+    kinds = RegisterSchema | DeleteSchema
+    return isinstance(first, kinds) and isinstance(second, kinds) and first.topic == second.topic

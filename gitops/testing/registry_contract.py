@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from gitops.model.policy import (
 )
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
+from gitops.ports import ConcurrentRegistry
 from gitops.testing.creation_contract import CreationContract
 from gitops.testing.registry_examples import (
     KEY_VALUE_PROPERTIES,
@@ -156,6 +158,18 @@ class RegistryContract(CreationContract):
         assert [registry.register_schema(topic, each) for each in (first, second)] == [0, 1]
         assert stored_versions(registry, topic) == [(0, first), (1, second)]
         assert history(registry, topic).next_version == 2
+
+    def test_several_topics_are_written_at_once_where_it_takes_several_requests(
+        self, registry: Registry, namespace: NamespaceName
+    ) -> None:
+        topics = [TopicName.of(namespace, f"t{number}") for number in range(20)]
+        schema = avro(A)
+        width = registry.concurrency if isinstance(registry, ConcurrentRegistry) else 1
+        with ThreadPoolExecutor(width) as pool:
+            work = pool.map if width > 1 else map
+            versions = [*work(lambda each: registry.register_schema(each, schema), topics)]
+        assert versions == [0] * len(topics)
+        assert [stored_versions(registry, each) for each in topics] == [[(0, schema)]] * len(topics)
 
     def test_text_properties_and_time_are_kept(self, registry: Registry, topic: TopicName) -> None:
         info = SchemaInfo(

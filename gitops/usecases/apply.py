@@ -40,7 +40,7 @@ from gitops.planning.apply_errors import AGAIN, next_step, partial_error
 from gitops.planning.plan import subject_of
 from gitops.planning.read_back import difference, subject_scope, written_scope
 from gitops.planning.reviewed_plan import REPLAN, subject_list
-from gitops.planning.waves import History, waves
+from gitops.planning.waves import Chain, is_one_history, waves
 from gitops.ports import (
     ConcurrentRegistry,
     Journal,
@@ -75,12 +75,12 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     in a row, before the first and after the last. The journal has the intent before the
     write and the outcome after it. Nothing is ever written twice.
 
-    Raises PartialApplyError where one fails after another, StalePlanError where the first one
-    fails because somebody else has changed its subject, and InterruptedApplyError where it is
-    asked to stop. What is under way then comes to its end, and nothing else begins. However it
-    ends, a topic that was loosened for a waiver is set back, and what
-    became of that is told too. An error's hint ends with the one thing to do next: the same
-    command again, or `replan` where that cannot help.
+    Where one fails, or it is asked to stop, what is under way comes to its end, and nothing else
+    begins. Raises the error of the one that failed first: PartialApplyError where another may have
+    been carried out, StalePlanError where none was and somebody else has changed its subject.
+    Raises InterruptedApplyError where it was asked to stop. However it ends, a topic that was
+    loosened for a waiver is set back, and what became of that is told too. An error's hint ends
+    with the one thing to do next: the same command again, or `replan` where that cannot help.
     """
     run = _Run(
         plan=plan,
@@ -102,8 +102,9 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     if error is None:
         return tuple(run.done)
     closed = run.set_back()
-    if run.done or any(one.error for one in closed):
-        raise partial_error(error, len(run.done), plan, closed) from error
+    others = run.errors[1:]
+    if run.done or any(one.error for one in closed) or (others and run.may_have_written):
+        raise partial_error(error, len(run.done), plan, closed, others) from error
     raise error
 
 
@@ -111,7 +112,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 class _Run:
     """One apply: what it is given, what became of the actions, and how these left each subject.
 
-    `left` are fingerprints, of a subject as long as its `last` action is not done.
+    `left` are fingerprints, of a topic as long as its `last` action is not done.
     Threads only run `_check_unmoved` and `_write`, each for a topic that no other thread is about.
     """
 
@@ -133,64 +134,83 @@ class _Run:
         """Add to `done` what is; answers the error that stopped it first."""
         total = len(self.plan.actions)
         width = self.registry.concurrency if isinstance(self.registry, ConcurrentRegistry) else 1
-        for wave in waves(self.plan.actions):
-            works = (self._work(history) for history in wave)
+        for wave in waves(self.plan.actions) if width > 1 else [[self.plan.actions]]:
+            works = (self._work(chain) for chain in wave)
             run_side_by_side(works, width if len(wave) > 1 else 1, self.interruption.wait)
             if self.errors:
-                return self.errors[0]
+                return self._interrupted_error(self.errors[0]) or self.errors[0]
         if len(self.done) < total:
             return InterruptedApplyError("interrupted", hint=AGAIN)
         self.progress("applying", total, total)
         return None
 
     @property
+    def may_have_written(self) -> bool:
+        """Whether one of the actions that failed may have been carried out."""
+        carried_out = UnknownOutcomeError | PartialApplyError
+        return any(isinstance(error, carried_out) for error in self.errors)
+
+    @property
     def _is_stopping(self) -> bool:
         return bool(self.errors) or self.interruption.asked
 
-    def _work(self, history: History) -> Work:
-        """Carry out a history, as far as nothing stops the apply."""
-        for place, action in enumerate(history, start=1):
-            if self._is_stopping:
-                return
-            self.progress("applying", len(self.done), len(self.plan.actions))
-            result = yield from self._attempt(
-                action, is_first=place == 1, is_last=place == len(history)
-            )
-            if result:
-                self._add(result)
+    def _work(self, chain: Chain) -> Work:
+        """Carry out a chain, as far as nothing stops the apply."""
+        try:
+            for before, action, after in zip(
+                (None, *chain), chain, (*chain[1:], None), strict=False
+            ):
+                if self._is_stopping:
+                    return
+                self.progress("applying", len(self.done), len(self.plan.actions))
+                is_first = not is_one_history(before, action)
+                is_last = not is_one_history(action, after)
+                yield from self._attempt(action, is_first=is_first, is_last=is_last)
+        except BaseException:
+            self.interruption.ask()  # the others end what they have begun
+            raise
 
     def _attempt(
         self, action: Action, *, is_first: bool, is_last: bool
-    ) -> Generator[Call, Any, Result | None]:
-        """What became of the action; None where the apply has stopped before its write."""
+    ) -> Generator[Call, Any, None]:
+        """Look, write and read back, unless the apply stops before the write."""
         try:
-            if is_first:
-                yield partial(self._check_unmoved, action)
+            if is_first and not (yield from self._is_unmoved(action)):
+                return
             if self._is_stopping:
-                return None
+                return
             number = self.journal.intend(action, follows=not is_first)
-        except KeyboardInterrupt:
-            return None
         except GitopsError as error:
-            return Result(action=action, error=error)
+            self._add(Result(action=action, error=error))
+            return
         self.tried.append(action)
         try:
             result: Result = yield partial(self._write, action, is_last=is_last)
         except KeyboardInterrupt:
             result = Result(action=action, error=UnknownOutcomeError("interrupted"))
-        return self._concluded(number, result)
+        self._add(result)
+        self._conclude(number, result)
 
-    def _concluded(self, number: int, result: Result) -> Result:
+    def _is_unmoved(self, action: Action) -> Generator[Call, Any, bool]:
+        """Raises where it has moved; false where nobody waits for the answer."""
+        try:
+            yield partial(self._check_unmoved, action)
+        except KeyboardInterrupt:
+            return False
+        return True
+
+    def _conclude(self, number: int, result: Result) -> None:
+        """Write it down; what cannot be stops the apply, and was done nevertheless."""
         try:
             self.journal.conclude(number, result.version, result.error)
         except GitopsError as error:
-            return replace(result, error=result.error or error)
-        return result
+            error.hint = next_step(result.action, error, self.replan)
+            self.errors.append(error)
 
     def _add(self, result: Result) -> None:
         if result.error:
             result.error.hint = next_step(result.action, result.error, self.replan)
-            self.errors.append(self._interrupted_error(result.error) or result.error)
+            self.errors.append(result.error)
         else:
             self.done.append(result.action)
         self.tell(result)
@@ -239,7 +259,7 @@ class _Run:
                 raise UnverifiedOutcomeError(error.what, where=error.where) from error
             found = difference(action, version, state)
             if not found:
-                if not is_last:
+                if scope.topic_policies:  # or else it is the last to be asked for
                     self.left.update(fingerprints.state_fingerprints(state))
                 return
             if seconds is not None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from gitops.model.apply_result import Result
 from gitops.model.errors import OutsideError
 from gitops.model.restore import RestoreCheck
 from gitops.reports.markdown.restore import restore_markdown
@@ -90,6 +91,17 @@ def test_markdown_shows_the_same() -> None:
     ("result", "verdict"),
     [
         (RestoreResult(restore=WORK, error=OutsideError("x")), "✗ rehearsal is restored in part"),
+        (
+            RestoreResult(
+                restore=WORK,
+                error=OutsideError("x"),
+                results=[
+                    Result(action=action, error=None if place else OutsideError("x"))
+                    for place, action in enumerate(WORK.plan.actions)
+                ],
+            ),
+            "✗ rehearsal is restored in part",
+        ),
         (
             RestoreResult(restore=WORK, check=RestoreCheck(versions=1)),
             "✓ restored: rehearsal has 1 recorded version under its number",

@@ -15,9 +15,11 @@ from gitops.journal.reader import read_journal
 from gitops.journal.writer import JournalFile
 from gitops.model.apply_result import Result
 from gitops.model.errors import (
+    GitopsError,
     InterruptedApplyError,
     OutsideError,
     PartialApplyError,
+    RegistryRefusedError,
     UnknownOutcomeError,
 )
 from gitops.model.journal import Outcome
@@ -36,6 +38,7 @@ from tests.support.plans import EVERYTHING
 from tests.support.states import ORDERS, STRING
 
 _WIDTH = 3
+_NO = "incompatible schema"
 _LONG = 60
 _TOPICS = [TopicName(ORDERS, f"t{number}") for number in range(2 * _WIDTH)]
 _LAST = SetPolicy(
@@ -133,6 +136,111 @@ def test_where_one_fails_those_under_way_end_and_no_other_begins(tmp_path: Path)
     (run,) = read_journal(journal.path)
     failed = [one.action["topic"] for one in run.attempts if one.outcome is Outcome.FAILED]
     assert (failed, run.count(Outcome.DONE)) == ([str(_TOPICS[1])], len(registry.stored()) + 1)
+
+
+def _refused(_topic: TopicName) -> None:
+    raise RegistryRefusedError(_NO, status=409)
+
+
+def test_a_refusal_after_our_own_change_of_the_namespace_is_no_stale_plan() -> None:
+    actions = (_ACTIONS[0], _LAST, _ACTIONS[1])
+
+    with pytest.raises(PartialApplyError) as raised:
+        apply(replace(_PLAN, actions=actions), _Cluster(_refused))
+
+    assert raised.value.what == "2 of 3 actions are done, then: incompatible schema"
+    assert raised.value.hint.startswith("change the files until the registry accepts them")
+
+
+@pytest.mark.parametrize(
+    ("others", "kind", "said"),
+    [
+        (lambda: OutsideError("gone"), RegistryRefusedError, _NO),
+        (
+            lambda: UnknownOutcomeError("cut"),
+            PartialApplyError,
+            "0 of 3 actions are done, then: incompatible schema (2 more have an unknown outcome)",
+        ),
+    ],
+)
+def test_the_error_of_several_tells_whether_one_may_have_been_carried_out(
+    others: Callable[[], OutsideError], kind: type[Exception], said: str
+) -> None:
+    together, told = _Together(), list[Result]()
+    first_told = threading.Event()
+
+    def meanwhile(topic: TopicName) -> None:
+        together(topic)
+        if topic == _TOPICS[0]:
+            _refused(topic)
+        first_told.wait(_LONG)
+        raise others()
+
+    def tell(result: Result) -> None:
+        told.append(result)
+        first_told.set()
+
+    with pytest.raises(kind) as raised:
+        apply(replace(_PLAN, actions=_ACTIONS[1 : 1 + _WIDTH]), _Cluster(meanwhile), tell=tell)
+
+    assert (str(raised.value), len(told)) == (said, _WIDTH)
+
+
+def test_after_a_crash_those_under_way_end_and_nothing_is_written_later() -> None:
+    together = _Together()
+
+    def meanwhile(topic: TopicName) -> None:
+        together(topic)
+        if topic == _TOPICS[0]:
+            raise ZeroDivisionError
+
+    registry, told = _Cluster(meanwhile), list[Result]()
+
+    with pytest.raises(ZeroDivisionError):
+        apply(_PLAN, registry, tell=told.append)
+
+    assert registry.stored() == {subject_of(one.action) for one in told[1:]}
+    assert registry.stored() >= set(_TOPICS[1:_WIDTH])
+
+
+class _FullDisk:
+    """A Journal without room for the outcome of the second attempt."""
+
+    def __init__(self) -> None:
+        self.intents = 0
+
+    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
+        del action, closes, follows
+        self.intents += 1
+        return self.intents
+
+    def conclude(self, number: int, version: int | None, error: GitopsError | None) -> None:
+        del version, error
+        if number == 2:
+            raise OutsideError("the journal cannot be written")
+
+
+def test_what_was_done_and_cannot_be_written_down_is_done_and_stops_the_rest() -> None:
+    registry, told = _Cluster(_Together()), list[Result]()
+
+    with pytest.raises(PartialApplyError, match="the journal cannot be written"):
+        apply(_PLAN, registry, tell=told.append, journal=_FullDisk())
+
+    assert {subject_of(one.action) for one in told[1:]} == registry.stored()
+    assert all(one.error is None for one in told)
+
+
+def test_topics_of_a_registry_that_takes_one_request_go_in_the_order_of_the_plan() -> None:
+    registry = FakeRegistry(versions=[0, 1])
+    topic, other = _ACTIONS[1], _ACTIONS[2]
+    assert isinstance(topic, RegisterSchema)
+    assert isinstance(other, RegisterSchema)
+    actions = (topic, other, replace(topic, version=1))
+
+    with pytest.raises(PartialApplyError):  # the other one gets 1, as the fake counts
+        apply(replace(_PLAN, actions=actions), registry)
+
+    assert [about for _, about in registry.calls] == [(topic.topic, STRING), (other.topic, STRING)]
 
 
 def test_after_ctrl_c_those_under_way_end_and_no_other_begins() -> None:
