@@ -9,8 +9,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Action, DeleteSchema, RegisterSchema
 from gitops.planning.plan import subject_of
 
-Chain = tuple[Action, ...]
-"""Actions in a row, of which each waits for the one before."""
+Chain = tuple[Action, ...]  # of which each waits for the one before
 
 
 def waves(actions: Iterable[Action]) -> Iterator[list[Chain]]:

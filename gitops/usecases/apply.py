@@ -66,8 +66,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
 ) -> tuple[Action, ...]:
     """Carry out every action, and `tell` what became of each that was tried.
 
-    They are carried out in the plan's order, but for those that do not wait for each other (see
-    `waves`): a registry that takes several requests at once gets as many of these together.
+    A registry that takes several requests at once gets as many topics together (see `waves`).
 
     Before each write the action's subject has to be as the plan, or an action before, left it, and
     a topic that loses its schema only while it is empty has to have no messages.
