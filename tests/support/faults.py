@@ -181,7 +181,10 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(self.server, _Proxy)
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         faults = self.server.faults
-        fault = faults.next_read() if self.command == "GET" else faults.next()
+        try:
+            fault = faults.next_read() if self.command == "GET" else faults.next()
+        except KilledError:  # another thread's, whose process was killed on the way
+            fault = Fault.LOST
         if fault is Fault.LOST:
             self._cut()
         elif fault in (Fault.BUSY, Fault.LIMITED):
