@@ -12,6 +12,8 @@ from tests.support.loaded_modules import HEAVY, run_and_tell
 
 pytestmark = pytest.mark.slow
 
+_OF_EXTRAS = {"cramjam", "fastavro", "google.protobuf", "numpy", "pandas", "pyarrow", "pyspark"}
+
 
 def test_help_imports_nothing_heavy() -> None:
     ended = run_and_tell("--help")
@@ -59,6 +61,14 @@ def test_a_check_without_a_replay_does_without_its_libraries(tmp_path: Path) -> 
     modules = ended.stderr.splitlines()
     assert "gitops.usecases.check" in modules
     assert not {"numpy", "pandas", "pyarrow", "pyspark"}.intersection(modules)
+
+
+def test_json_does_without_what_only_a_few_commands_need(tmp_path: Path) -> None:
+    """Who installs no extra has the JSON of every other command."""
+    copy_template(tmp_path / "repo")
+    ended = run_and_tell("plan", "--format", "json", folder=tmp_path / "repo")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert not _OF_EXTRAS.intersection(ended.stderr.splitlines())
 
 
 def test_settings_are_read_without_what_connects(tmp_path: Path) -> None:

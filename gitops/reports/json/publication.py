@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitops.planning.plan_document import API_VERSION
 from gitops.reports.results import ForecastResult, PublicationResult
-from gitops.usecases.publish import ExpectedVersion
+
+if TYPE_CHECKING:
+    from gitops.usecases.publish import ExpectedVersion
 
 
 def publication_document(result: PublicationResult) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
 from gitops.reports.results import ForecastResult, PublicationResult
-from gitops.usecases.publish import ExpectedVersion
+
+if TYPE_CHECKING:
+    from gitops.usecases.publish import ExpectedVersion
 
 
 def publication_text(result: PublicationResult) -> Output:
