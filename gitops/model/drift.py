@@ -111,11 +111,14 @@ class SchemaDeletion:
     `versions` are the recorded ones, empty where only a tombstone shows that there were any.
     `topic_exists` is false where the topic itself is gone, too: with it goes the number of its next
     version, which a tombstone keeps also of a topic that has nothing but a schema (Pulsar 4.0.7).
+    `begins_anew`: the next version is v0, so that an apply takes a number which recorded versions
+    had, and messages may still have.
     """
 
     topic: TopicName
     versions: tuple[int, ...] = ()
     topic_exists: bool = True
+    begins_anew: bool = False
 
     @property
     def subject(self) -> TopicName:

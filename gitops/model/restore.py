@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
@@ -48,6 +48,13 @@ class TopicRestore:
     deletions: tuple[int, ...] = ()
     versions: tuple[int, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
+
+    def with_remedies(self, registry: str) -> TopicRestore:
+        """The same, where each obstacle without a hint has the one that always helps."""
+        command = f"pulsar-gitops schemas delete --force {self.topic} --registry {registry}"
+        hint = f"if no stored message needs what is there: {command}"
+        obstacles = (replace(one, hint=one.hint or hint) for one in self.obstacles)
+        return replace(self, obstacles=tuple(obstacles))
 
     @property
     def is_there(self) -> bool:

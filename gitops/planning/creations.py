@@ -13,6 +13,7 @@ from typing import Final
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.plan import Action, CreateNamespace, CreateTenant, CreateTopic, SetPolicy
+from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TenantState
 from gitops.planning.policies import changes
@@ -47,12 +48,16 @@ def topic_creation(
 
 
 def existence_findings(
-    actions: Sequence[Action], desired: RegistryState, observed: RegistryState
+    actions: Sequence[Action],
+    desired: RegistryState,
+    observed: RegistryState,
+    broker: BrokerSettings,
 ) -> Iterator[Finding]:
     """What has to exist first and is not declared, and what is not as it is declared."""
     yield from _missing_tenants(desired, observed)
     yield from _missing_topics(actions, desired, observed)
-    yield from _short_lived_topics(actions)
+    if broker.deletes_inactive_topics is not False:
+        yield from _short_lived_topics(actions)
     yield from _other_tenants(desired, observed)
     yield from _other_partitions(desired, observed)
 

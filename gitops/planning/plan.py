@@ -343,7 +343,7 @@ def _findings(
     unrated = (
         *notice_findings(notices, plan_input.locate),
         *unread_findings(plan_input.unread, plan_input.locate),
-        *existence_findings(actions, plan_input.desired, plan_input.observed),
+        *existence_findings(actions, plan_input.desired, plan_input.observed, plan_input.broker),
         *guard(actions, plan_input.observed, plan_input.safety),
         *conflict_findings(plan_input.broker),
         *doubt_findings(plan_input.broker),

@@ -131,7 +131,8 @@ class _Search:
                 else:
                     yield NamespaceDeletion(namespace=action.namespace)
             case CreateTopic():
-                self.pending.add(action.topic)
+                if not self._is_deleted(action.topic):
+                    self.pending.add(action.topic)
             case SetPolicy() if not action.waiver:
                 yield from self._policy(action)
             case _:
@@ -213,7 +214,17 @@ class _Search:
             self.pending.add(observed.topic)
             return
         is_kept = observed.exists or bool(observed.history.next_version)
-        yield SchemaDeletion(topic=observed.topic, versions=versions, topic_exists=is_kept)
+        yield SchemaDeletion(
+            topic=observed.topic,
+            versions=versions,
+            topic_exists=is_kept,
+            begins_anew=bool(versions) and not observed.history.next_version,
+        )
+
+    def _is_deleted(self, topic: TopicName) -> bool:
+        """Whether it is reported as deleted, with its schema."""
+        recorded, observed = self._recorded_topic(topic), self._observed.topics.get(topic)
+        return bool(recorded and recorded.history.entries and observed and observed.is_empty)
 
     def _versions(
         self, topic: TopicName, known: tuple[SchemaEntry, ...], unknown: tuple[SchemaEntry, ...]

@@ -50,7 +50,6 @@ _STRATEGY: Final = "schemaCompatibilityStrategy"
 _AUTO_UPDATE: Final = "isAllowAutoUpdateSchema"
 _ENFORCED: Final = "schemaValidationEnforced"
 _OPEN: Final = Strategy.ALWAYS_COMPATIBLE
-_FORCE: Final = "if no stored message needs what is there: pulsar-gitops schemas delete --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +77,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         for name, recorded in sorted(given.recorded.topics.items())
     )
     others = tuple(_other_obstacles(given))
+    topics = tuple(one.with_remedies(given.registry) for one in topics)
     is_possible = not others and not any(one.obstacles for one in topics)
     by_namespace: dict[NamespaceName, list[TopicRestore]] = {
         n: [] for n in given.recorded.namespaces
@@ -233,7 +233,7 @@ def _longer(history: StoredHistory, entry: SchemaEntry) -> StoredHistory:
 def _obstacle(
     topic: TopicName, reason: str, lost: Iterable[SchemaEntry], hint: str = ""
 ) -> Obstacle:
-    hint = hint or f"{_FORCE} {topic}"
+    """Without a hint nothing helps but to begin anew, in the registry that the restore names."""
     return Obstacle(subject=topic, reason=reason, hint=hint, versions=_numbers(lost))
 
 

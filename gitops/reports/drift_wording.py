@@ -247,6 +247,12 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         return
     adopt = f"{command('drift', report, options)} --adopt"
     yield f"if the registry is right: `{adopt}` writes it into the files"
+    if any(isinstance(one, SchemaDeletion) and one.begins_anew for one in report.drifts):
+        restore = command("restore", report, options)
+        yield (
+            f"if messages of deleted schemas are still stored: `{restore}` before any `apply`, "
+            "which would begin at v0 again"
+        )
     yield f"if git is right: `{command('plan', report, options)}`, then `apply`"
     if any(isinstance(one, VersionDrift) for one in report.drifts):
         yield "a version stays in the registry: `pulsar-gitops explain PLAN-R010`"
@@ -254,7 +260,11 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         yield "unmanaged topics: `plan --prune` deletes their schemas"
     if any(isinstance(one, VersionLoss) for one in report.drifts):
         record = command("snapshot", report, options)
-        yield f"lost versions cannot be adopted: `{record}` records what is left"
+        restore = command("restore", report, options)
+        yield (
+            f"lost versions cannot be adopted: `{restore} --dry-run` shows whether they can be "
+            f"made again, `{record}` records what is left"
+        )
 
 
 def adoption_lines(adoption: Adoption) -> Iterator[str]:

@@ -16,7 +16,7 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
-from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.state import (
     NamespaceState,
@@ -86,6 +86,10 @@ def test_a_topic_without_a_schema_is_created() -> None:
 
     assert plan.actions == (CreateTopic(topic=CREATED, partitions=0),)
     assert ("PLAN-R018", str(CREATED)) in _rules(plan)
+    keeps = BrokerSettings(deletes_inactive_topics=False)
+    assert ("PLAN-R018", str(CREATED)) not in _rules(
+        make_plan(question(desired, _EMPTY, broker=keeps))
+    )
 
 
 def test_what_is_there_is_left_alone() -> None:

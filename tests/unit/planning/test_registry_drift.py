@@ -185,14 +185,27 @@ def test_a_schema_that_was_recorded_is_deleted_and_another_is_new() -> None:
     assert _report(_topic(_A), state(empty)).pending == 1
     assert _one(_report(_topic(_A), state(tombstone))) == SchemaDeletion(topic=CREATED)
     assert _one(_report(_topic(_A), state(empty), recorded=_topic(_A))) == SchemaDeletion(
-        topic=CREATED, versions=(0,)
+        topic=CREATED, versions=(0,), begins_anew=True
     )
     gone = _one(_report(_topic(_A), state(replace(empty, exists=False)), recorded=_topic(_A, _B)))
-    assert gone == SchemaDeletion(topic=CREATED, versions=(0, 1), topic_exists=False)
+    assert gone == SchemaDeletion(
+        topic=CREATED, versions=(0, 1), topic_exists=False, begins_anew=True
+    )
     only_schema = _report(
         _topic(_A), state(replace(tombstone, exists=False)), recorded=_topic(_A, _B)
     )
     assert _one(only_schema) == SchemaDeletion(topic=CREATED, versions=(0, 1))
+
+
+def test_a_declared_topic_that_was_deleted_is_no_pending_change() -> None:
+    there = _partitioned(4)
+    absent = {CREATED: TopicPartitions(topic=CREATED, exists=False)}
+    gone = replace(state(TopicState(topic=CREATED, exists=False)), partitions=absent)
+
+    deleted, never_made = (_report(there, gone, recorded=each) for each in (there, None))
+
+    assert [type(one) for one in deleted.drifts] == [SchemaDeletion]
+    assert (deleted.pending, never_made.pending) == (0, 1)
 
 
 def test_recorded_versions_that_are_no_more() -> None:

@@ -197,6 +197,13 @@ def test_a_changed_record_of_the_brokers_is_an_edit(repo: GitRepository) -> None
     repo.commit({path: f'{head}"4.0.7"}}'})
     assert not told(repo, "CHECK-R007")
 
+    at_noon, later = (
+        f'{head}"4.0.7",\n"recorded": "2026-11-0{day}T12:00:00Z"\n}}' for day in (1, 2)
+    )
+    repo.commit({path: at_noon})
+    repo.write({path: later})
+    assert not told(repo, "CHECK-R007"), "the same was seen again"
+
     repo.write({path: f'{head}"4.2.4"}}'})
 
     (found,) = told(repo, "CHECK-R007")
