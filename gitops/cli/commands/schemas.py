@@ -147,9 +147,8 @@ def delete(
             print_message("nothing was deleted")
             return Exit.USAGE
         version = live.delete_schema(name, force=force)
-    print_message(
-        "deleted all versions" if force else f"deleted; the tombstone is version {version}"
-    )
+        all_of_it = f"deleted all versions of {name} in {live.name}"
+    print_message(all_of_it if force else f"deleted; the tombstone is version {version}")
     return Exit.GOOD
 
 
