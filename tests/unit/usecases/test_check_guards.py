@@ -203,6 +203,8 @@ def test_a_changed_record_of_the_brokers_is_an_edit(repo: GitRepository) -> None
     repo.commit({path: at_noon})
     repo.write({path: later})
     assert not told(repo, "CHECK-R007"), "the same was seen again"
+    repo.write({path: later.replace('Z"', 'Z", "release": "4.2.4"')})
+    assert told(repo, "CHECK-R007"), "the second of two keys counts"
 
     repo.write({path: f'{head}"4.2.4"}}'})
 
