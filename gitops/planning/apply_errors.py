@@ -1,4 +1,4 @@
-"""What people are told where an apply stops, and the one thing to do next."""
+"""The error of an apply that stops, in words, and the one thing to do next."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     begins. Raises the error of the one that failed first: PartialApplyError where another may have
     been carried out, StalePlanError where none was and somebody else has changed its subject.
     Raises InterruptedApplyError where it was asked to stop. However it ends, a topic that was
-    loosened for a waiver is set back, and what became of that is told too. An error's hint ends
+    loosened for a waiver is set back, with a Result of its own. An error's hint ends
     with the one thing to do next: the same command again, or `replan` where that cannot help.
     """
     run = _Run(
