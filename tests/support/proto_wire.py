@@ -102,12 +102,21 @@ class ProtoWire:
             known = [value.number for value in field.enum.values]
             return varint(self.random.choice((*known, *known, 9, -9)) & (2**64 - 1))
         if field.type in VARINTS:
-            return varint(self.random.choice(_NUMBERS))
+            return self._number()
         if field.type in FIXED32S:
             return self.random.choice((bytes(4), struct.pack("<f", 1.5), self.random.randbytes(4)))
         if field.type in FIXED64S:
             return self.random.choice((bytes(8), struct.pack("<d", 1.5), self.random.randbytes(8)))
         return _sized(self.random.choice(_NO_TEXTS if self._slip() else _TEXTS))
+
+    def _number(self) -> bytes:
+        """Now and then in ten bytes, of which the last one is any."""
+        if self._slip():
+            return bytes([*(byte | 0x80 for byte in self.random.randbytes(9)), self._last()])
+        return varint(self.random.choice(_NUMBERS))
+
+    def _last(self) -> int:
+        return self.random.choice((0, 0, 1, self.random.randrange(0x80)))
 
     def _unknown(self) -> bytes:
         return self._tagged(self.random.choice((3, 17, 99, 100, 101, 500)), _VARINT)

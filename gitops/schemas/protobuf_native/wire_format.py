@@ -37,6 +37,7 @@ MAX_DEPTH: Final = 100
 
 _SIZES: Final = {FIXED64: 8, FIXED32: 4}
 _LONGEST_VARINT: Final = 10
+_BIT_63: Final = 1 << 63
 _UINT32: Final = (1 << 32) - 1
 _INT32_MAX: Final = (1 << 31) - 1
 
@@ -59,7 +60,11 @@ class Reader:
         return tag >> 3, tag & 7
 
     def varint(self) -> int:
-        """An unsigned number; where a 32-bit one is wanted, only its low bits count."""
+        """An unsigned number; where a 32-bit one is wanted, only its low bits count.
+
+        Java does not look at the bits of a tenth byte: it stands for the bit 63, which is all that
+        a writer says by it.
+        """
         value = 0
         for index in range(_LONGEST_VARINT):
             if self.at == self.end:
@@ -68,7 +73,7 @@ class Reader:
             self.at += 1
             value |= (byte & 0x7F) << 7 * index
             if byte < 0x80:  # noqa: PLR2004 - the bit that says that more bytes follow
-                return value
+                return value if index < _LONGEST_VARINT - 1 else value | _BIT_63
         return _refuse("a number is too long")
 
     def int32(self) -> int:

@@ -73,6 +73,11 @@ BY_HAND: Final = {
     "an entry with more than it has": "0801 b20107 0a0161 1801 2201",
     "an entry with a value of another type": "0801 b20102 1001",
     "an extension": "0801 a00601 aa0600",
+    "a number of ten bytes": "0801 68 80808080808080808000",
+    "the same with a last byte that says too much": "0801 28 8080808080808080807c",
+    "the same as an item": "0801 2a0a 80808080808080808000",
+    "the same in an entry": "0801 ba010d 08 80808080808080808000 1200",
+    "a number of eleven bytes": "0801 68 8080808080808080808000",
     "nothing": "",
 }
 
