@@ -32,16 +32,19 @@ def journal_path(
     return opened.root / _FOLDER / f"{name}.journal"
 
 
-def show_status(path: Path, plans: Sequence[Mapping[str, Any]], display: Display) -> int:
+def show_status(
+    path: Path, plan_file: Path | None, plans: Sequence[Mapping[str, Any]], display: Display
+) -> int:
     """What the journal tells; the exit code of an apply in part where one of the last ones is that.
 
-    So it is where one of several `plans` was not begun.
+    So it is where one of several `plans`, those of the plan file, was not begun.
     """
     from gitops.cli.answer import print_result
     from gitops.journal.reader import read_journal
 
     runs = read_journal(path)
-    print_result(JournalResult(path=str(path), runs=runs), display)
+    file = str(plan_file or "")
+    print_result(JournalResult(path=str(path), runs=runs, plan_file=file), display)
     tried = {run.digest for run in runs}
     waiting = [plan["registry"]["name"] for plan in plans if plan["digest"] not in tried]
     if runs and waiting:

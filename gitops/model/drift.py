@@ -109,8 +109,9 @@ class SchemaDeletion:
     """The files have a schema, and the registry has it no more.
 
     `versions` are the recorded ones, empty where only a tombstone shows that there were any.
-    `topic_exists` is false where the topic itself is gone, too: with it goes the number of its next
-    version, which a tombstone keeps also of a topic that has nothing but a schema (Pulsar 4.0.7).
+    `topic_exists` is false where a topic that had been created is gone, too: with it goes the
+    number of its next version, which a tombstone keeps also of a topic that has nothing but a
+    schema (Pulsar 4.0.7).
     `begins_anew`: the next version is v0, so that an apply takes a number which recorded versions
     had, and messages may still have.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -82,6 +82,29 @@ def unfinished(runs: Iterable[JournalRun]) -> tuple[JournalRun, ...]:
     """The last run on each registry, where that has not carried out its whole plan."""
     last = {(run.registry, run.address): run for run in runs}
     return tuple(run for run in last.values() if not run.is_whole)
+
+
+def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
+    """Each action that was begun, and what became of it.
+
+    Where that is not known and the action was begun again, the later one counts. Where a later run
+    of the same work came to its end without it, it had been found done.
+    """
+    for number, run in enumerate(runs):
+        later = [one for one in runs[number + 1 :] if _is_same_work(run, one)]
+        for attempt in run.attempts:
+            if attempt.outcome is not Outcome.UNKNOWN:
+                yield attempt.action, attempt.outcome
+            elif all(attempt.action != each.action for one in later for each in one.attempts):
+                is_found = any(one.is_whole for one in later)
+                yield attempt.action, Outcome.DONE if is_found else Outcome.UNKNOWN
+
+
+def _is_same_work(run: JournalRun, other: JournalRun) -> bool:
+    """A restore's plan is made anew each time."""
+    if (run.registry, run.address, run.command) != (other.registry, other.address, other.command):
+        return False
+    return run.command != "apply" or run.digest == other.digest
 
 
 APPLIED: Final = "applied"

@@ -213,7 +213,9 @@ class _Search:
         if not versions and not observed.history.next_version:
             self.pending.add(observed.topic)
             return
-        is_kept = observed.exists or bool(observed.history.next_version)
+        before = self._recorded.partitions.get(observed.topic)
+        was_there = before is None or before.exists
+        is_kept = observed.exists or not was_there or bool(observed.history.next_version)
         yield SchemaDeletion(
             topic=observed.topic,
             versions=versions,

@@ -53,10 +53,14 @@ class DriftResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalResult:
-    """The applies that a journal tells of, in their order."""
+    """The applies that a journal tells of, in their order.
+
+    `plan_file` is the one that was named beside it, empty where none was.
+    """
 
     path: str
     runs: Sequence[JournalRun]
+    plan_file: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,7 +83,7 @@ def apply(
         for part in _parts(registry, plans, opened)
     ]
     if status:
-        return show_status(parts[0].journal, _reviewed(parts), display)
+        return show_status(parts[0].journal, plan_file, _reviewed(parts), display)
     if resume_it:
         parts = _to_resume(parts)
     if code := plan_output.print_blocking_findings(opened, display):

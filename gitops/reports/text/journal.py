@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from gitops.model.journal import Attempt, JournalRun, Outcome, unfinished
+from gitops.model.journal import Attempt, JournalRun, Outcome, final_outcomes, unfinished
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import JournalResult
 from gitops.reports.text.apply import SIGNS, WORDS, partitions_text
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
 
+_DONE: Final = Outcome.DONE
 _MADE: Final = {
     "CreateTenant": ("tenant created", "tenants created"),
     "CreateTopic": ("topic created", "topics created"),
@@ -30,7 +32,7 @@ def journal_text(result: JournalResult) -> RenderableType:
     parts: list[RenderableType] = [Text(safe(result.path), style="bold"), Text("")]
     for run in result.runs:
         parts += [_head(run), align_columns([*map(_line, run.attempts)]), Text("")]
-    parts += [Text(_made(result.runs)), *_next(result.runs)]
+    parts += [Text(_made(result.runs)), *_next(result)]
     return Group(*parts)
 
 
@@ -92,20 +94,20 @@ def _value(value: object) -> str:
 
 def _made(runs: Sequence[JournalRun]) -> str:
     """`2 namespaces created, 11 versions registered`: everything that these applies did."""
-    done = [one.action.get("action") for run in runs for one in run.attempts if _is_done(one)]
-    said = [count(n, *words) for kind, words in _MADE.items() if (n := done.count(kind))]
+    ended = [(action.get("action"), outcome) for action, outcome in final_outcomes(runs)]
+    said = [count(n, *words) for kind, words in _MADE.items() if (n := ended.count((kind, _DONE)))]
+    unknown = sum(outcome is Outcome.UNKNOWN for _, outcome in ended)
+    said += [f"{unknown:,} {WORDS[Outcome.UNKNOWN]}"] if unknown else []
     return f"in all: {', '.join(said) or 'nothing'}"
 
 
-def _is_done(attempt: Attempt) -> bool:
-    return attempt.outcome is Outcome.DONE
-
-
-def _next(runs: Sequence[JournalRun]) -> Iterator[Text]:
-    for last in unfinished(runs):
+def _next(result: JournalResult) -> Iterator[Text]:
+    for last in unfinished(result.runs):
         if last.command != "apply":
             text = f"next: the same {last.command} again looks at the registry and goes on"
             yield Text(safe(text))
             continue
-        file = "" if any(run.plan for run in runs if run.digest == last.digest) else " PLANFILE"
-        yield Text(f"next: pulsar-gitops apply --resume{file} looks at the registry and goes on")
+        is_kept = any(run.plan for run in result.runs if run.digest == last.digest)
+        file = "" if is_kept else f" {shlex.quote(result.plan_file or 'PLANFILE')}"
+        text = f"next: pulsar-gitops apply --resume{file} looks at the registry and goes on"
+        yield Text(safe(text))

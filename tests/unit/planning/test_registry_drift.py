@@ -197,6 +197,16 @@ def test_a_schema_that_was_recorded_is_deleted_and_another_is_new() -> None:
     assert _one(only_schema) == SchemaDeletion(topic=CREATED, versions=(0, 1))
 
 
+def test_of_a_topic_that_was_never_created_only_the_schema_is_deleted() -> None:
+    absent = {CREATED: TopicPartitions(topic=CREATED, exists=False)}
+    recorded = replace(_topic(_A), partitions=absent)
+    gone = state(TopicState(topic=CREATED, exists=False))
+
+    found = _one(_report(_topic(_A), gone, recorded=recorded))
+
+    assert found == SchemaDeletion(topic=CREATED, versions=(0,), begins_anew=True)
+
+
 def test_a_declared_topic_that_was_deleted_is_no_pending_change() -> None:
     there = _partitioned(4)
     absent = {CREATED: TopicPartitions(topic=CREATED, exists=False)}
