@@ -3,10 +3,11 @@
 Posts 1,000 topics with 3 versions each, then reads all histories in alternating rounds: a loop of
 8 threads with one `http.client` connection each, which throws the answers away, and the `pulsar`
 registry's `observe`, which parses and checks them, and a whole `plan` of a repository that wants
-what is there (its requests for the namespace are not counted). Uses the broker of
-PULSAR_ADMIN_URL, else starts one.
+what is there (its requests for the namespace are not counted). With `--existing` the topics are
+also created, in a second namespace where one has a policy of its own too, and plans of the two are
+compared. Uses the broker of PULSAR_ADMIN_URL, else starts one.
 
-    python benchmarks/bench_plan_requests.py [--topics 1000] [--rounds 7]
+    python benchmarks/bench_plan_requests.py [--topics 1000] [--rounds 7] [--existing]
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
-from tests.support.pulsar_broker import pulsar_broker
+from tests.support.pulsar_broker import BrokerSettings, pulsar_broker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +49,11 @@ VERSIONS = 3
 def main() -> None:
     """Print the medians and their ratio."""
     options = _options()
-    with pulsar_broker() as broker:
+    settings = BrokerSettings(config={"brokerDeleteInactiveTopicsEnabled": "false"})
+    with pulsar_broker(settings) as broker:
+        if options.existing:
+            _print_existing(broker.admin_url, options)
+            return
         topics = _post_topics(broker.admin_url, options.topics)
         bare, observed, planned = _measure(broker.admin_url, topics, options.rounds)
     print(f"{options.topics} topics x {VERSIONS} versions, {CONNECTIONS} connections")
@@ -64,7 +69,37 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--topics", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--existing", action="store_true")
     return parser.parse_args()
+
+
+def _print_existing(url: str, options: argparse.Namespace) -> None:
+    """The seconds of a plan of topics that exist, without any topic's policy and with one."""
+    plans = [_existing(url, options.topics, policies=number) for number in range(2)]
+    seconds: list[list[float]] = [[], []]
+    for number in range(options.rounds + 1):
+        for index in (0, 1) if number % 2 else (1, 0):
+            start = time.perf_counter()
+            _plan(plans[index])
+            seconds[index].append(time.perf_counter() - start)
+    none, one = (each[1:] for each in seconds)
+    print(f"{options.topics} topics that exist, {VERSIONS} versions, seconds of a plan")
+    print("no topic has a policy:", " ".join(f"{each:.2f}" for each in none))
+    print("one topic has one:    ", " ".join(f"{each:.2f}" for each in one))
+    ratios = [with_one / without for without, with_one in zip(none, one, strict=True)]
+    print(f"ratio: median {statistics.median(ratios):.2f}")
+
+
+def _existing(url: str, count: int, *, policies: int) -> PlanRequest:
+    """Created topics, of which so many have a policy; the plan is of all others."""
+    topics = _post_topics(url, count + policies)
+    for topic in topics:
+        admin_request("PUT", f"{url}/admin/v2/persistent/{topic}")
+    for topic in topics[count:]:
+        path = f"{url}/admin/v2/persistent/{topic}/schemaCompatibilityStrategy"
+        admin_request("PUT", path, "FULL")
+    config = PulsarConfig(url=url, concurrency=CONNECTIONS)
+    return _planning(open_registry("benchmark", config, Path()), config, topics[:count])
 
 
 def _shown(rates: Sequence[float]) -> str:

@@ -88,6 +88,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         default_retention=known.default_retention or declared.default_retention,
         deletes_inactive_topics=known.deletes_inactive_topics,
         is_unanswered=known.is_unanswered,
+        has_policy_topics=known.has_policy_topics,
         other_releases=() if is_option else known.other_releases,
     )
 

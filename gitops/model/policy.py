@@ -155,6 +155,7 @@ class BrokerSettings:
     `default_retention` is None where it is not known; no decision about a schema rests on it, nor
     on `deletes_inactive_topics`: whether brokers delete topics that nobody uses, None if not known.
     `is_unanswered`: a broker that was asked failed, or gave no answer; later it may tell more.
+    `has_policy_topics`: it is known that policies of topics are kept in one topic of a namespace.
     """
 
     release: str = DEFAULT_RELEASE
@@ -174,6 +175,7 @@ class BrokerSettings:
     default_retention: Retention | None = field(default=NO_RETENTION, compare=False)
     deletes_inactive_topics: bool | None = field(default=None, compare=False)
     is_unanswered: bool = field(default=False, compare=False)
+    has_policy_topics: bool = field(default=False, compare=False)
 
     def source(self, name: str) -> SettingSource:
         """Where the value of a field is from."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gitops.broker.lines.table import find_line
 from gitops.model.broker_settings import ASSUMED_CHECKERS, SETTINGS, SettingValue, known_settings
@@ -26,7 +26,7 @@ from gitops.model.policy import (
 from gitops.model.schema import SchemaType
 from gitops.planning.rolling_upgrade import release_doubts
 from gitops.registries.pulsar.address import broker_origin
-from gitops.registries.pulsar.observation import map_in_threads
+from gitops.registries.pulsar.threads import map_in_threads
 from gitops.schemas.installed_checkers import installed_types
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ _BOOLEANS: Final = {"true": True, "false": False}
 _CHECKERS: Final = "schemaRegistryCompatibilityCheckers"
 _RETENTION: Final = ("defaultRetentionTimeInMinutes", "defaultRetentionSizeInMB")
 _INACTIVE: Final = "brokerDeleteInactiveTopicsEnabled"
+_POLICIES_SERVICE: Final = "topicPoliciesServiceClassName"
+_POLICY_TOPICS: Final = "org.apache.pulsar.broker.service.SystemTopicBasedTopicPoliciesService"
+"""The only one before 4.0; 4.2 can also keep them as metadata."""
+_POLICY_SWITCHES: Final = ("systemTopicEnabled", "topicLevelPoliciesEnabled")
 _INTEGER: Final = re.compile(r"-?\d{1,18}", re.ASCII)
 _PACKAGE: Final = "org.apache.pulsar.broker.service.schema."
 _DEFAULTS: Final = {
@@ -73,6 +77,7 @@ class _Findings:
     unchecked: list[SchemaType] = field(default_factory=list)
     retention: Retention | None = None
     deletes_inactive: bool | None = None
+    has_policy_topics: bool = False
 
 
 def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
@@ -110,6 +115,7 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
         types_without_checker=tuple(found.unchecked),
         default_retention=found.retention,
         deletes_inactive_topics=found.deletes_inactive,
+        has_policy_topics=found.has_policy_topics,
         is_unanswered=any(_has_failed(answer) for answer in (version, configuration)),
     )
 
@@ -199,7 +205,13 @@ def _add_configuration(found: _Findings, answer: Answer | None) -> None:
     release = found.values.get("release")
     _add_checkers(found, content.get(_CHECKERS), release)
     found.retention = _retention(*(content.get(key) for key in _RETENTION))
-    found.deletes_inactive = _BOOLEANS.get(str(content.get(_INACTIVE)).lower())
+    found.deletes_inactive = _boolean(content, _INACTIVE)
+    is_service = content.get(_POLICIES_SERVICE, _POLICY_TOPICS) == _POLICY_TOPICS
+    found.has_policy_topics = is_service and all(_boolean(content, key) for key in _POLICY_SWITCHES)
+
+
+def _boolean(content: Mapping[Any, Any], key: str) -> bool | None:
+    return _BOOLEANS.get(str(content.get(key)).lower())
 
 
 def _add_setting(found: _Findings, name: str, text: object) -> None:

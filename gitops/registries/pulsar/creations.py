@@ -11,12 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gitops.model.state import TenantState, TopicPartitions
 from gitops.registries.pulsar.address import topic_path
 from gitops.registries.pulsar.error_responses import refusal, unexpected_body
-from gitops.registries.pulsar.observation import (
-    NAMESPACES_PERMISSION,
-    SCHEMA_PERMISSION,
-    map_in_threads,
-)
+from gitops.registries.pulsar.observation import NAMESPACES_PERMISSION, SCHEMA_PERMISSION
 from gitops.registries.pulsar.response_bodies import read_names
+from gitops.registries.pulsar.threads import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection

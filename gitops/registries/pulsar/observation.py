@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Final, Protocol, final
 
 from gitops.model.errors import InvalidNameError
 from gitops.model.policy import TopicPolicies
@@ -22,9 +21,10 @@ from gitops.registries.pulsar.address import (
     user_topics,
 )
 from gitops.registries.pulsar.error_responses import FailedReadError, refusal, unexpected_body
+from gitops.registries.pulsar.threads import map_in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from gitops.model.names import NamespaceName, TopicName
     from gitops.model.policy import BrokerSettings
@@ -34,84 +34,6 @@ if TYPE_CHECKING:
     from gitops.registries.pulsar.error_responses import Answer
     from gitops.registries.pulsar.settings import PulsarConfig
 
-# The same read for many names at once, in a few threads.
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
-
-_TICK: Final = 0.1  # seconds between two reports; one for each item would slow the threads down
-
-
-def map_in_threads(
-    function: Callable[[_T], _R],
-    items: Sequence[_T],
-    *,
-    threads: int,
-    on_progress: Callable[[int], None],
-) -> list[_R]:
-    """`[function(item) for item in items]`, up to `threads` at a time.
-
-    `on_progress` gets the number of items that are done, in this thread, now and then and at the
-    end. The first failure ends the work and is raised; of several that are known by then, the one
-    of the first item. The threads are daemons, so that neither a failure nor Ctrl-C waits for
-    answers that nobody will read. One item is read in this thread, whose reads Ctrl-C cuts.
-    """
-    if len(items) == 1:
-        answers = [function(items[0])]
-        on_progress(1)
-        return answers
-    work = _Work(function, items, min(threads, len(items)))
-    reported = 0
-    try:
-        while not work.ended.wait(_TICK):
-            if len(work.results) > reported:
-                reported = len(work.results)
-                on_progress(reported)
-    finally:
-        work.left.clear()
-    if work.failures:
-        raise work.failures[min(work.failures)]
-    if len(items) > reported:
-        on_progress(len(items))
-    return [work.results[index] for index in range(len(items))]
-
-
-@final
-class _Work(Generic[_T, _R]):
-    """What the threads share: their queue, and what became of each item, by its index.
-
-    Each container is changed by single operations only, which Python makes whole.
-    """
-
-    def __init__(self, function: Callable[[_T], _R], items: Sequence[_T], threads: int) -> None:
-        self.left = deque(range(len(items)))
-        self.results: dict[int, _R] = {}
-        self.failures: dict[int, BaseException] = {}
-        self.ended = threading.Event()
-        self._function = function
-        self._items = items
-        if not items:
-            self.ended.set()
-        for number in range(threads):
-            name = f"pulsar-read-{number}"
-            threading.Thread(target=self._run, name=name, daemon=True).start()
-
-    def _run(self) -> None:
-        while self.left:
-            try:
-                index = self.left.popleft()
-            except IndexError:  # another thread took the last one
-                return
-            try:
-                self.results[index] = self._function(self._items[index])
-            except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-                self.failures[index] = error
-                self.left.clear()
-                self.ended.set()
-            if len(self.results) == len(self._items):
-                self.ended.set()
-
-
 # Single reads: a namespace's policies, a topic's history and policies, lists of names.
 
 
@@ -120,6 +42,8 @@ _NO_HISTORY: Final = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 # partitions, and in a namespace that does not exist; 405 where the broker has
 # topicLevelPoliciesEnabled=false. None of them has policies of its own.
 _NO_TOPIC_POLICIES: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
+
+_POLICY_TOPIC: Final = "__change_events"
 
 _NO_SCALABLE: Final = (
     HTTPStatus.NOT_FOUND,
@@ -226,6 +150,16 @@ class RegistryReader:
         answer = self._get(f"{path}/metadata", permission=SCHEMA_PERMISSION, accepted=_NO_HISTORY)
         return response_bodies.read_empty_history(answer)
 
+    def may_have_topic_policies(self, namespace: NamespaceName) -> bool:
+        """Whether a topic of a namespace may have policies, where these are kept in a topic.
+
+        Each change is a message of `__change_events`, compacted or not (Pulsar 3.0.7, 4.0.7, 4.2.4
+        and 5.0.0-M1), so nobody has set any while that has never had one.
+        """
+        path = f"persistent/{namespace_path(namespace)}/{_POLICY_TOPIC}/internalStats"
+        answer = self._admin_client.get(path)
+        return answer.status != HTTPStatus.OK or not response_bodies.read_never_written(answer)
+
     def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies | None:
         """A topic's own policies, None where it can have none.
 
@@ -328,19 +262,38 @@ class _Observer:
             topics[name] |= some
         return topics
 
+    def without_policies(self, existing: Mapping[NamespaceName, set[TopicName]]) -> set[TopicName]:
+        """Those of the topics that are known to have no policies of their own.
+
+        Of one that is not persistent only its partitions can have some, so that is asked for.
+        """
+        names = sorted(name for name, topics in existing.items() if topics)
+        if not (names and self.broker.settings.has_policy_topics):
+            return set()
+        may_have = map_in_threads(
+            self.reading.may_have_topic_policies,
+            names,
+            threads=self.config.concurrency,
+            on_progress=lambda _done: None,
+        )
+        without = [name for name, may in zip(names, may_have, strict=True) if not may]
+        return {each for name in without for each in existing[name] if each.domain == "persistent"}
+
     def topics(
         self,
         scope: Scope,
         namespaces: Mapping[NamespaceName, NamespaceState],
         existing: Mapping[NamespaceName, set[TopicName]],
     ) -> dict[TopicName, TopicState | FailedReadError]:
+        without_policies = self.without_policies(existing)
+
         def read(topic: TopicName) -> TopicState | FailedReadError:
             known = existing.get(topic.namespace)
             try:
                 history = self.reading.history(topic)
             except FailedReadError as error:
                 return error
-            if not scope.topic_policies:
+            if not scope.topic_policies or topic in without_policies:
                 return TopicState(topic=topic, history=history)
             if known is not None and topic not in known:
                 return TopicState(topic=topic, history=history, exists=False)
@@ -380,7 +333,8 @@ def observe(
     A topic on which the broker fails (500) stops no other: UnreadableTopicsError has the rest.
 
     One request for each namespace, one for each topic, and more only where they tell something:
-    the next version of an empty history, and the policies of topics that exist.
+    the next version of an empty history, and the policies of topics that exist, unless their
+    namespace shows that none of them has any.
     """
     total = len(scope.namespaces) + len(scope.topics)
     observer = _Observer(reading, config, progress, total, broker)

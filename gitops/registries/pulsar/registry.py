@@ -25,9 +25,10 @@ from gitops.registries.pulsar.creations import CreationClient
 from gitops.registries.pulsar.credentials import open_credentials
 from gitops.registries.pulsar.error_responses import refusal
 from gitops.registries.pulsar.http_client import HttpClient
-from gitops.registries.pulsar.observation import RegistryReader, map_in_threads, observe
+from gitops.registries.pulsar.observation import RegistryReader, observe
 from gitops.registries.pulsar.secrets import expand_variable
 from gitops.registries.pulsar.settings import PulsarConfig
+from gitops.registries.pulsar.threads import map_in_threads
 from gitops.registries.pulsar.tls import broker_context
 
 if TYPE_CHECKING:

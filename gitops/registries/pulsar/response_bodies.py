@@ -53,6 +53,23 @@ class VersionBody(_Body):
     version: Version
 
 
+class _Ledger(_Body):
+    ledger_id: int = Field(alias="ledgerId")
+
+
+class _Cursor(_Body):
+    properties: dict[str, int]
+
+
+class _InternalStats(_Body):
+    """GET …/internalStats: positions are `ledger:entry`, with -1 for none."""
+
+    number_of_entries: int = Field(alias="numberOfEntries")
+    last_confirmed_entry: str = Field(alias="lastConfirmedEntry")
+    compacted_ledger: _Ledger = Field(alias="compactedLedger")
+    cursors: dict[str, _Cursor]
+
+
 class PostSchemaResponse(_Body):
     """POST …/schema: the version within a version."""
 
@@ -200,6 +217,20 @@ def read_boolean(answer: Answer) -> bool:
         return _BOOLEAN.validate_json(answer.body)
     except ValidationError as cause:
         raise unexpected_body(answer, f"true or false ({_first(cause)})") from cause
+
+
+def read_never_written(answer: Answer) -> bool:
+    """Whether internal statistics are those of a topic to which nobody has ever written.
+
+    Of messages that were compacted, and are gone from the ledgers, the cursor tells.
+    """
+    try:
+        stats = _InternalStats.model_validate_json(answer.body)
+    except ValidationError:
+        return False
+    is_empty = stats.number_of_entries == 0 and stats.last_confirmed_entry.endswith(":-1")
+    was_compacted = any(each.properties for each in stats.cursors.values())
+    return is_empty and not was_compacted and stats.compacted_ledger.ledger_id < 0
 
 
 def write_schema(info: SchemaInfo) -> bytes:

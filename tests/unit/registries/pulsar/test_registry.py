@@ -38,6 +38,15 @@ NAMESPACE = NamespaceName("shop", "orders")
 TOPIC = TopicName.of(NAMESPACE, "created")
 FULL = SchemaCompatibilityStrategy.FULL
 VERSION = {"version": 0, "type": "STRING", "timestamp": 1, "data": "", "properties": {}}
+POLICY_TOPICS = "org.apache.pulsar.broker.service.SystemTopicBasedTopicPoliciesService"
+SWITCHES = {"systemTopicEnabled": "true", "topicLevelPoliciesEnabled": "true"}
+NEVER = {
+    "numberOfEntries": 0,
+    "lastConfirmedEntry": "4:-1",
+    "compactedLedger": {"ledgerId": -1, "entries": -1},
+    "cursors": {"__compaction": {"properties": {}}},
+}
+"""The statistics of a topic to which nobody has written, as Pulsar 4.0.7 answers them."""
 
 
 class FakeCluster:
@@ -146,6 +155,49 @@ def test_topics_that_do_not_exist_cost_one_request_each(
     assert list(found) == sorted(topics)
     assert cluster.asked.total() == 20 + 4
     assert max(cluster.asked.values()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stats", "configuration", "spared"),
+    [
+        ({}, {}, True),
+        ({}, {"topicPoliciesServiceClassName": POLICY_TOPICS}, True),
+        ({}, {"topicPoliciesServiceClassName": "org.apache.Metadata"}, False),
+        ({}, {"topicLevelPoliciesEnabled": "false"}, False),
+        ({}, {"systemTopicEnabled": None}, False),
+        ({"numberOfEntries": 1}, {}, False),
+        ({"lastConfirmedEntry": "4:2"}, {}, False),
+        ({"compactedLedger": {"ledgerId": 9}}, {}, False),
+        ({"cursors": {"__compaction": {"properties": {"CompactedTopicLedger": 9}}}}, {}, False),
+        ({"cursors": None}, {}, False),
+    ],
+)
+def test_topics_of_a_namespace_without_topic_policies_cost_one_request_each(
+    cluster: FakeCluster,
+    registry: PulsarRegistry,
+    stats: dict[str, object],
+    configuration: dict[str, str],
+    spared: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    topics = [TopicName.of(NAMESPACE, f"t{number}") for number in range(20)]
+    for topic in topics:
+        cluster.has_topic(topic, VERSION)
+        cluster.answers[f"persistent/{topic}/schemaCompatibilityStrategy"] = Response(b"")
+        cluster.answers[f"persistent/{topic}/schemaValidationEnforced"] = False
+    cluster.lists(*(f"persistent://{topic}" for topic in topics))
+    cluster.answers["brokers/configuration/runtime"] = {**SWITCHES, **configuration}
+    cluster.answers[f"persistent/{NAMESPACE}/__change_events/internalStats"] = {**NEVER, **stats}
+
+    found = registry.observe(Scope(topics=frozenset(topics))).topics
+
+    assert {topic: state.policies for topic, state in found.items()} == dict.fromkeys(
+        topics, TopicPolicies()
+    )
+    asked = Counter(path.rpartition("/")[2] for path in cluster.asked.elements())
+    assert asked["schemas"] == 20
+    assert asked["schemaCompatibilityStrategy"] == (0 if spared else 20)
+    assert asked["schemaValidationEnforced"] == (0 if spared else 20)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from gitops.registries.pulsar.observation import map_in_threads
+from gitops.registries.pulsar.threads import map_in_threads
 
 
 def ignore(_done: int) -> None:

@@ -1,0 +1,113 @@
+"""Which requests tell the policies of many topics: their namespace may show that there are none."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy, TopicPolicies
+from gitops.model.state import Scope, TopicState
+from gitops.registries.pulsar.admin_client import AdminClient
+from gitops.registries.pulsar.registry import open_registry
+from gitops.registries.pulsar.settings import PulsarConfig
+from tests.support.admin_rest import admin_request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from gitops.ports import Registry
+    from gitops.registries.pulsar.error_responses import Answer
+
+pytestmark = pytest.mark.broker
+
+FULL: Final = SchemaCompatibilityStrategy.FULL
+TOPICS: Final = 6
+
+
+@pytest.fixture
+def registry(pulsar_admin_url: str, tmp_path: Path) -> Iterator[Registry]:
+    registry = open_registry("test", PulsarConfig(url=pulsar_admin_url), tmp_path)
+    yield registry
+    registry.close()
+
+
+@pytest.fixture
+def topics(pulsar_admin_url: str, pulsar_namespace: NamespaceName) -> list[TopicName]:
+    """Plain ones, a partitioned one, and one that is not persistent."""
+    for number in range(TOPICS - 2):
+        _put(pulsar_admin_url, f"persistent/{pulsar_namespace}/t{number}")
+    for domain, name in (("persistent", "t4"), ("non-persistent", "t5")):
+        _put(pulsar_admin_url, f"{domain}/{pulsar_namespace}/{name}/partitions", 2)
+    plain = [TopicName.of(pulsar_namespace, f"t{number}") for number in range(TOPICS - 1)]
+    return [*plain, TopicName.of(pulsar_namespace, "t5", "non-persistent")]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The paths of all requests."""
+    paths: list[str] = []
+    get = AdminClient.get
+
+    def counted(self: AdminClient, path: str) -> Answer:
+        paths.append(path)
+        return get(self, path)
+
+    monkeypatch.setattr(AdminClient, "get", counted)
+    return paths
+
+
+def _put(url: str, path: str, body: object = None) -> None:
+    admin_request("PUT", f"{url}/admin/v2/{path}", body)
+
+
+def _read(registry: Registry, topics: list[TopicName]) -> dict[TopicName, TopicState]:
+    return dict(registry.observe(Scope(topics=frozenset(topics))).topics)
+
+
+def _set(registry: Registry, topic: TopicName, after: SchemaCompatibilityStrategy | None) -> None:
+    key = "schemaCompatibilityStrategy"
+    registry.set_policies(topic, [PolicyChange(key=key, before=None, after=after)])
+
+
+def _wait(holds: Callable[[], bool]) -> None:
+    """For seconds at most; the broker is asked again until then."""
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end, "it takes too long"
+
+
+def test_while_no_topic_ever_had_policies_none_is_asked(
+    registry: Registry, topics: list[TopicName], asked: list[str]
+) -> None:
+    found = _read(registry, topics)
+
+    assert {topic: state.policies for topic, state in found.items()} == dict.fromkeys(
+        topics, TopicPolicies()
+    )
+    assert all(state.exists for state in found.values())
+    policies = [path for path in asked if path.endswith("schemaCompatibilityStrategy")]
+    assert policies == [f"non-persistent/{topics[-1].namespace}/t5/schemaCompatibilityStrategy"]
+    assert found == {topic: _read(registry, [topic])[topic] for topic in topics}
+
+
+def test_a_policy_is_seen_whatever_became_of_the_message_that_set_it(
+    registry: Registry, topics: list[TopicName], pulsar_admin_url: str
+) -> None:
+    namespace, topic = topics[0].namespace, topics[2]
+    _set(registry, topic, FULL)
+    expected = TopicPolicies(schema_compatibility_strategy=FULL)
+    assert _read(registry, topics)[topic].policies == expected
+
+    stats = f"{pulsar_admin_url}/admin/v2/persistent/{namespace}/__change_events/compaction"
+    admin_request("PUT", stats)
+    _wait(lambda: b"SUCCESS" in admin_request("GET", stats))
+    for _ in range(3):  # each leaves an empty ledger behind, and the first one is deleted
+        _put(pulsar_admin_url, f"namespaces/{namespace}/unload")
+        assert _read(registry, topics)[topic].policies == expected
+
+    _set(registry, topic, None)
+    assert _read(registry, topics)[topic].policies == TopicPolicies()
