@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from gitops.changes.change import ChangeRequest, LoadedChange, find_change, load_change
+from gitops.changes.registries import registries_in_order
 from gitops.cli.answer import Display
 from gitops.cli.console import is_input, refuse_inputs
 from gitops.cli.extras import Engine, runner_of
@@ -73,7 +74,7 @@ def check_change(
             loaded=loaded,
             reference=options.base,
             today=today(),
-            registries=options.registries,
+            registries=tuple(registries_in_order(options.registries, loaded.head.config)),
             choice=options.history,
             drift=options.drift,
             release=options.release,

@@ -139,7 +139,7 @@ RegistryNames = Annotated[
     typer.Option(
         "--registry",
         metavar="NAME",
-        help="A registry of gitops.yaml instead of the default; may be repeated.",
+        help="A registry or a group of gitops.yaml instead of the default; may be repeated.",
         autocompletion=registry_and_group_names,
     ),
 ]

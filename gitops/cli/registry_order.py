@@ -31,7 +31,10 @@ def note_order(
         return plan
     outcome = known.get(first) or _plan_of(first, opened, display)
     if outcome.plan:
-        return noted(plan, not_applied_finding(plan.registry, outcome.plan))
+        finding = not_applied_finding(plan.registry, outcome.plan)
+        if finding and first in known:
+            finding = replace(finding, hint=f"an apply of these plans begins with {first}")
+        return noted(plan, finding)
     reason = outcome.error.what if outcome.error else "it has no plan"
     return noted(plan, unknown_finding(plan.registry, first, reason))
 

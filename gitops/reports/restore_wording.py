@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gitops.model.plan import CreateNamespace, CreateTopic, SetPolicy
+from gitops.model.plan import (
+    CreateNamespace,
+    CreateTopic,
+    DeleteSchema,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.restore import Obstacle, Restore, TopicRestore
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import RestoreResult
@@ -47,10 +53,10 @@ def scope_text(restore: Restore) -> str:
     plan = restore.plan
     by = f" of Pulsar {restore.release}" if restore.release else ""
     taken = f", taken {restore.taken}" if restore.taken else ""
+    before = f", {plan.unchanged:,} already there" if plan.unchanged else ""
     return (
         f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken} · "
-        f"{count(plan.namespaces, 'namespace')} · {count(plan.topics, 'topic')}, "
-        f"{plan.unchanged:,} complete"
+        f"{count(plan.namespaces, 'namespace')} · {count(plan.topics, 'topic')}{before}"
     )
 
 
@@ -66,7 +72,22 @@ def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
             title = f"not as recorded: {differences[one.topic]}"
             yield RestoreEntry(sign="✗", subject=str(one.topic), title=title)
         elif not one.is_there:
-            yield RestoreEntry(sign="+", subject=str(one.topic), title=_topic(one))
+            sign, ended = _ended(one, result) if result.error else ("+", "")
+            yield RestoreEntry(sign=sign, subject=str(one.topic), title=f"{_topic(one)}{ended}")
+
+
+def _ended(one: TopicRestore, result: RestoreResult) -> tuple[str, str]:
+    """How far a restore came that stopped."""
+    steps = len(one.deletions) + len(one.versions)
+    tried = [
+        each
+        for each in result.results
+        if isinstance(each.action, RegisterSchema | DeleteSchema) and each.action.topic == one.topic
+    ]
+    done = sum(each.error is None for each in tried)
+    if done == steps:
+        return "✓", ""
+    return ("✗", f": {done} of {count(steps, 'step')} done") if tried else ("+", ": not begun")
 
 
 def other_lines(result: RestoreResult) -> list[str]:

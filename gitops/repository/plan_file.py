@@ -15,13 +15,19 @@ from gitops.repository.json_validation import PLAN, PLANS, SchemaProblem, schema
 from gitops.repository.positions import pointer
 
 
-def read_plan_file(path: Path) -> Document:
-    """The plan in a file that `plan --out` wrote; raises UsageError, also for several plans."""
-    plans = read_plans(path)
-    if len(plans) > 1:
-        names = ", ".join(plan["registry"]["name"] for plan in plans)
-        raise UsageError(f"{path} has plans for several registries: {names}", hint=_WRITE_ONE)
-    return plans[0]
+def read_plan_of(path: Path, registry: str | None) -> Document:
+    """The plan for a registry in a file that `plan --out` wrote, with None the only one.
+
+    Raises UsageError, also where the registry is to be named, or the file has no plan for it.
+    """
+    plans = {str(plan["registry"]["name"]): plan for plan in read_plans(path)}
+    names = ", ".join(plans)
+    if registry is None and len(plans) > 1:
+        raise UsageError(f"{path} has plans for several registries: {names}", hint=_CHOOSE)
+    name = registry or names
+    if name not in plans:
+        raise UsageError(f"this plan is for {names}, not for {name}")
+    return plans[name]
 
 
 def read_plans(path: Path) -> tuple[Document, ...]:
@@ -82,5 +88,5 @@ def _refuse(problems: list[SchemaProblem], positions: JsonPositions) -> NoReturn
 
 
 _WRITE: Final = "write one with `plan --out FILE`"
-_WRITE_ONE: Final = "name the commit, or the plan file of one registry"
+_CHOOSE: Final = "choose one with --registry NAME; the next one can follow"
 _SEVERAL: Final = "Plans"

@@ -88,6 +88,10 @@ def test_a_group_is_planned_in_order_with_its_skew(command: Command, repo: Path)
     definition = repo / "namespaces" / TENANT / "orders" / "order-created.avsc"
     optional = {"name": "x", "type": ["null", "int"], "default": None}
     edit_json(definition, lambda schema: schema["fields"].append(optional))
+    noted = json.loads(command(*plan)[1])["plans"][1]["findings"]
+    assert [(one["rule"], one["hint"]) for one in noted] == [
+        ("PLAN-R016", "an apply of these plans begins with staging")
+    ]
     assert command(*apply)[0] == 0
 
     code, text = command(*plan)

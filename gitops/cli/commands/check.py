@@ -88,11 +88,14 @@ def _write_fixes(request: CheckOptions, display: Display) -> None:
 
     Each registry's are decided with those of the ones before it.
     """
+    from gitops.changes.registries import registries_in_order
     from gitops.cli.check_run import check_change
     from gitops.cli.plan_output import edit_files, print_fixes
+    from gitops.cli.session import open_repository
 
     fixes: dict[str, bytes] = {}
-    for name in dict.fromkeys(request.registries) or (None,):
+    config = open_repository(request.repo).repository.config
+    for name in registries_in_order(request.registries, config) or (None,):
         asked = replace(request, registries=(name,) if name else (), fix=True, replay=None)
         with check_change(asked, display) as (outcome, loaded):
             root = loaded.change.checkout.root

@@ -49,23 +49,25 @@ def drift(
     no_color: options.NoColor = False,
 ) -> int:
     """Find what changed in a registry outside git, and since when."""
-    from gitops.changes.registries import registry_config
+    from gitops.changes.registries import registries_in_order, registry_config
     from gitops.cli import plan_output
     from gitops.cli.answer import Display, print_result
 
     wanted = [_subject(text) for text in subjects or ()]
-    _require_one(wanted, registry or [], adopt=adopt)
     display = Display(output_format=output_format, output=output, no_color=no_color)
     opened = open_repository(repo, output, release=as_if_broker)
+    config = opened.repository.config
+    names = registries_in_order(registry or [config.default_registry], config)
+    _require_one(wanted, names, adopt=adopt)
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if adopt:
-        result = _adopt(registry, opened, display, wanted)
+        result = _adopt(names, opened, display, wanted)
         print_result(result, display)
         return _adopted_code(result)
-    default = opened.repository.config.default_registry
-    names = [registry_config(opened.repository, name)[0] for name in registry or [default]]
-    found = [_drift_of(name, opened, display) for name in dict.fromkeys(names)]
+    for name in names:
+        registry_config(opened.repository, name)
+    found = [_drift_of(name, opened, display) for name in names]
     print_result(DriftResult(registries=found, options=opened.options), display)
     for one in found:
         if one.error:
@@ -88,7 +90,7 @@ def _require_one(
             f"{next(iter(wanted))} is named, and nothing is to be adopted",
             hint="add --adopt, or leave the name out: drift lists all topics",
         )
-    if adopt and len(set(registries)) > 1:
+    if adopt and len(registries) > 1:
         raise UsageError(
             "--adopt writes what one registry has, and --registry names several",
             hint="run it once for the registry that is right",
@@ -97,7 +99,7 @@ def _require_one(
 
 @contextmanager
 def _found(
-    names: list[str] | None, opened: OpenedRepository, display: Display
+    names: list[str], opened: OpenedRepository, display: Display
 ) -> Iterator[tuple[FoundDrift, PlanRequest]]:
     """The drift of a registry, which is open for as long as that is of use."""
     from gitops.cli.plan_output import plan_request
@@ -121,7 +123,7 @@ def _drift_of(name: str, opened: OpenedRepository, display: Display) -> Registry
 
 
 def _adopt(
-    names: list[str] | None,
+    names: list[str],
     opened: OpenedRepository,
     display: Display,
     wanted: Collection[NamespaceName | TopicName],

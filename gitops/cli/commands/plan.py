@@ -108,13 +108,10 @@ def _change(
     path = Path(undo)
     if not path.is_file():
         return undo
-    from gitops.repository.plan_file import read_plan_file
+    from gitops.repository.plan_file import read_plan_of
 
-    document = read_plan_file(path)
-    name = str(document["registry"]["name"])
-    if names and names != [name]:
-        raise UsageError(f"this plan is for {name}, not for {names[0]}")
-    names[:] = [name]
+    document = read_plan_of(path, names[0] if names else None)
+    names[:] = [str(document["registry"]["name"])]
     return document
 
 

@@ -8,6 +8,7 @@ from gitops.reports.audit_wording import (
     clauses,
     decided_by,
     member_text,
+    own_text,
     scope_text,
     subject_count,
     verdict_text,
@@ -59,7 +60,14 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
 def _row(finding: Finding) -> str:
     icon = ICONS.get(finding.severity, "")
     cause = "<br>".join(map(message, cause_clauses(finding)))
-    return f"| {icon} | {code(finding.rule)} | {code(_affected(finding))} | {cause} |\n"
+    several = len(finding.members) > 1
+    affected = prose(_affected(finding)) if several else _member(finding.members[0])
+    return f"| {icon} | {code(finding.rule)} | {affected} | {cause} |\n"
+
+
+def _member(member: Finding, cause: str = "") -> str:
+    own = own_text(member, cause)
+    return f"{code(str(member.subject))} {prose(own)}" if own else code(str(member.subject))
 
 
 def _has_more(finding: Finding) -> bool:
@@ -73,7 +81,7 @@ def _affected(finding: Finding) -> str:
 
 def _fold(finding: Finding) -> str:
     members = finding.members if finding.variants else ()
-    lines = [f"- {code(member_text(one, finding.message))}\n" for one in members[:_SHOWN]]
+    lines = [f"- {_member(one, finding.message)}\n" for one in members[:_SHOWN]]
     left = len(members) - _SHOWN
     more = f"- … {left:,} more; `--format json` has all\n" if left > 0 else ""
     listed = f"{''.join(lines)}{more}\n" if members else ""

@@ -259,15 +259,16 @@ def test_rules_have_the_severity_of_the_settings(
 def test_several_registries_each_get_an_answer(clone: GitRepository, command: CommandLine) -> None:
     more = "second: {kind: embedded, path: .gitops/second.db}\n  local:"
     replace(clone, "gitops.yaml", "local:", more)
+    replace(clone, "gitops.yaml", "registries:", "groups: {both: [local, second]}\nregistries:")
     clone.commit()
     require_note(clone)
-    names = ("--registry", "local", "--registry", "second")
-    said = command("check", "--base", "main", "--repo", clone.root, *names, "--format", "json")
-    assert said.code == 1
-    assert [one["plan"]["registry"]["name"] for one in document(said)["registries"]] == [
-        "local",
-        "second",
-    ]
+    for names in (("--registry", "local", "--registry", "second"), ("--registry", "both")):
+        said = command("check", "--base", "main", "--repo", clone.root, *names, "--format", "json")
+        assert said.code == 1
+        assert [one["plan"]["registry"]["name"] for one in document(said)["registries"]] == [
+            "local",
+            "second",
+        ]
 
 
 def test_an_answer_goes_to_a_file(

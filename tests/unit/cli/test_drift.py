@@ -21,6 +21,8 @@ registries:
   local: {kind: embedded, path: .gitops/registry.db}
   other: {kind: embedded, path: .gitops/other.db}
   dead: {kind: pulsar, url: "http://127.0.0.1:1"}
+groups:
+  both: [local, other]
 """
 _FOLDER = "namespaces/shop/orders"
 _TOPIC = "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: AVRO, definition: t.avsc}\n"
@@ -105,10 +107,12 @@ def test_names_are_for_an_adoption_of_one_registry(
     small: GitRepository, command: CommandLine
 ) -> None:
     named = command("drift", "shop/orders/t", "--repo", small.root)
-    both = ("--registry", "local", "--registry", "other")
-    several = command("drift", "--adopt", *both, "--repo", small.root)
+    two = ("--registry", "local", "--registry", "other")
+    several = command("drift", "--adopt", *two, "--repo", small.root)
+    group = command("drift", "--adopt", "--registry", "both", "--repo", small.root)
 
-    assert (named.code, several.code) == (2, 2)
+    assert (named.code, several.code, group.code) == (2, 2, 2)
+    assert group.err == several.err
     assert "error: shop/orders/t is named, and nothing is to be adopted" in named.err
     assert "--adopt writes what one registry has" in several.err
 
@@ -132,6 +136,7 @@ def test_several_registries_end_with_the_worst(
     assert "error: no answer for dead: no answer from the registry" in err
     assert "1 version outside git" in out
     assert run("nowhere")[0] == 2
+    assert run("both")[:2] == run("local", "other")[:2]
 
 
 def test_a_topic_that_cannot_be_read_is_4(

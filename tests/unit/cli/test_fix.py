@@ -51,7 +51,10 @@ def test_a_change_is_fixed_for_one_registry_after_the_other(
     clone: GitRepository, command: CommandLine
 ) -> None:
     settings = clone.root / "gitops.yaml"
-    other = "registries:\n  other: {kind: embedded, path: .gitops/other.db}\n"
+    other = (
+        "groups: {both: [other, local]}\n"
+        "registries:\n  other: {kind: embedded, path: .gitops/other.db}\n"
+    )
     settings.write_text(settings.read_text("utf-8").replace("registries:\n", other, 1), "utf-8")
     done = command("apply", "--repo", clone.root, "--registry", "other", "--auto-approve")
     assert done.code == 0
@@ -59,7 +62,7 @@ def test_a_change_is_fixed_for_one_registry_after_the_other(
     both = ("--registry", "other", "--registry", "local")
 
     refused = command("check", "--repo", clone.root, "--base", "main", *both)
-    fixed = command("check", "--repo", clone.root, "--base", "main", *both, "--fix")
+    fixed = command("check", "--repo", clone.root, "--base", "main", "--registry", "both", "--fix")
 
     assert "make the edit that is shown below (`check --fix` makes it): " in " ".join(
         refused.out.split()

@@ -56,6 +56,29 @@ def test_a_plan_file_names_its_registry(
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("FULL")
 
 
+def test_of_a_file_with_several_plans_one_is_undone_after_the_other(
+    repo: GitRepository, command: CommandLine, tmp_path: Path
+) -> None:
+    assert command("apply", "--auto-approve", "--registry", "other", "--repo", repo.root).code == 0
+    repo.commit({_FILE: _namespace("FORWARD")})
+    plans, both = tmp_path / "plans.json", ("--registry", "one", "--registry", "other")
+    assert command("plan", "--out", plans, *both, "--repo", repo.root).code == 0
+    assert command("apply", plans, "--repo", repo.root).code == 0
+
+    unnamed = command("plan", "--undo", plans, "--repo", repo.root)
+    done = [
+        command("plan", "--undo", plans, "--registry", name, "--repo", repo.root)
+        for name in ("one", "other")
+    ]
+
+    assert unnamed.code == 2
+    assert "has plans for several registries: one, other" in unnamed.err
+    assert "--registry NAME" in unnamed.err
+    assert ["FORWARD → BACKWARD" in each.out for each in done] == [True, True]
+    assert done[1].err == "no file has to change\n"
+    assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
+
+
 def test_what_is_undone_already_changes_no_file(repo: GitRepository, command: CommandLine) -> None:
     assert command("plan", "--undo", "HEAD", "--repo", repo.root).code == 0
 

@@ -205,7 +205,7 @@ def test_versions_stand_below_each_other(width: int) -> None:
 def test_one_subject_has_its_versions_beside_it() -> None:
     alone = audit_of({"b": (DASHED, DASHED)}, target="5.0")
     assert "✗ shop/orders/b  v0, v1  AUDIT-U001 error\n" in rendered("text", alone)
-    assert "| `shop/orders/b v0, v1` | `my-co` is not a name" in rendered("markdown", alone)
+    assert "| `shop/orders/b` v0, v1 | `my-co` is not a name" in rendered("markdown", alone)
 
 
 def test_namespaces_that_could_be_stricter_are_one_cause() -> None:

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from gitops.model.apply_result import Result
 from gitops.model.errors import OutsideError
+from gitops.model.plan import DeleteSchema, RegisterSchema
 from gitops.model.restore import RestoreCheck
 from gitops.reports.markdown.restore import restore_markdown
 from gitops.reports.operation_results import RestoreResult
@@ -19,7 +20,7 @@ from tests.support.restores import CHECK, OBSTACLES, WORK
 PLANNED = """\
 ✓ can be restored: 3 versions of 3 topics
 rehearsal · rehearsal.db · snapshot of production of Pulsar 4.0.7, taken 2026-11-24T08:00:00Z ·
-2 namespaces · 4 topics, 1 complete
+2 namespaces · 4 topics, 1 already there
 
 + shop/orders/created   v0 to v1
 + shop/orders/deleted   2 deletions in place of v0 to v1
@@ -32,7 +33,7 @@ while versions are registered, every strategy accepts them and no producer can r
 
 REFUSED = """\
 ✗ refused: rehearsal cannot have what was recorded, because of 1 subject
-rehearsal · rehearsal.db · snapshot of production · 1 namespace · 2 topics, 1 complete
+rehearsal · rehearsal.db · snapshot of production · 1 namespace · 2 topics, 1 already there
 
 ✗ shop/orders/created   v1 equals v0: the broker would answer v0 and store nothing
     messages with v1 to v2 would not decode
@@ -44,7 +45,7 @@ nothing was written
 
 PARTLY = """\
 ✗ rehearsal is restored in part
-rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics, 1 complete
+rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics, 1 already there
 
 ✗ shop/orders/created   not as recorded: v1 is another schema
 + shop/orders/deleted   2 deletions in place of v0 to v1
@@ -54,6 +55,28 @@ also as recorded: 2 namespaces, 2 policies
 while versions are registered, every strategy accepts them and no producer can register one: 2
   policies set back at the end
 """
+
+STOPPED = """\
+✗ rehearsal is restored in part
+rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics, 1 already there
+
+✓ shop/orders/created   v0 to v1
+✗ shop/orders/deleted   2 deletions in place of v0 to v1: 1 of 2 steps done
++ shop/payments/paid    v1 after 1 deletion in place of v0: not begun
+
+also as recorded: 2 namespaces, 2 policies
+while versions are registered, every strategy accepts them and no producer can register one: 2
+  policies set back at the end
+"""
+
+
+def _until_third() -> list[Result]:
+    """Two histories' actions: the first one is done, the second fails behind its first step."""
+    actions = [
+        each for each in WORK.plan.actions if isinstance(each, RegisterSchema | DeleteSchema)
+    ]
+    done = [Result(action=each) for each in actions[:3]]
+    return [*done, Result(action=actions[3], error=OutsideError("x"))]
 
 
 @pytest.mark.parametrize(
@@ -67,8 +90,9 @@ while versions are registered, every strategy accepts them and no producer can r
         ),
         (RestoreResult(restore=OBSTACLES), REFUSED),
         (RestoreResult(restore=WORK, check=CHECK), PARTLY),
+        (RestoreResult(restore=WORK, results=_until_third(), error=OutsideError("x")), STOPPED),
     ],
-    ids=["planned", "refused", "partly"],
+    ids=["planned", "refused", "partly", "stopped"],
 )
 def test_the_text(result: RestoreResult, shown: str) -> None:
     console = Console(width=96, color_system=None)
