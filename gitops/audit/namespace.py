@@ -6,8 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from gitops.audit.cause import AUTO_UPDATE, VALIDATION, Cause, assumed_values
-from gitops.audit.health import NO_SCHEMA, OPEN_PRODUCERS, POLICY_PAIR, RETAINED
+from gitops.audit.cause import AUTO_UPDATE, STRATEGY, VALIDATION, Cause, assumed_values
+from gitops.audit.health import (
+    COMPACTED,
+    NO_SCHEMA,
+    OPEN_PRODUCERS,
+    POLICY_PAIR,
+    REPLICATED,
+    RETAINED,
+)
 from gitops.audit.strategies import ALL_STRICT, stricter_cause, stricter_strategies
 from gitops.audit.topic import AuditedTopic
 from gitops.model.findings import Severity
@@ -16,6 +23,9 @@ from gitops.model.policy import BrokerSettings, Retention, TopicPolicies, strate
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.model.state import NamespaceState
+
+_LATEST_ALONE: Final = frozenset({Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL})
+"""Strategies that compare a new version with one other."""
 
 _NAMED: Final = 3
 """So many topics without a schema are named."""
@@ -47,7 +57,7 @@ class NamespaceAudit:
         self._inherited: list[_Fitting] = []
         self._with_schema = 0
         self._bare: list[str] = []
-        self._open = self._unchecked = self._loose = False
+        self._open = self._unchecked = self._loose = self._forgets = False
         self._default_retention = broker.default_retention
 
     @property
@@ -66,7 +76,9 @@ class NamespaceAudit:
         self._open |= policies.allows_auto_update and not policies.enforces_validation
         is_loose = policies.strategy is Strategy.ALWAYS_COMPATIBLE
         self._unchecked |= policies.allows_auto_update and is_loose
-        self._loose |= is_loose and topic.name.domain == "persistent"
+        is_persistent = topic.name.domain == "persistent"
+        self._loose |= is_loose and is_persistent
+        self._forgets |= policies.strategy in _LATEST_ALONE and is_persistent
 
     def add_strategies(self, topic: AuditedTopic) -> None:
         """Which strategies a topic's history satisfies, if it has two versions to tell.
@@ -99,6 +111,10 @@ class NamespaceAudit:
             yield Cause(message=message, finding=found, rests_on=rests_on)
         if self._loose:
             yield from self._retained_causes()
+        if self.state.is_compacted and self._forgets:
+            yield self._compacted_cause()
+        if self.state.is_replicated and self._with_schema:
+            yield self._replicated_cause()
 
     def _stricter_causes(self) -> Iterator[Cause]:
         """The namespace, where all its topics fit; else each topic that fits alone."""
@@ -167,6 +183,26 @@ class NamespaceAudit:
                 RETAINED, f"{label}: {message}", subject=subject, hint=_HINT_RETENTION
             )
             yield Cause(message=message, finding=found)
+
+    def _compacted_cause(self) -> Cause:
+        message = (
+            "topics are compacted, so messages of old versions stay until their keys are written "
+            "again, and a new version is compared with the latest one alone"
+        )
+        hint = "set a strategy such as BACKWARD_TRANSITIVE"
+        found = make_finding(COMPACTED, message, subject=str(self.name), hint=hint)
+        rests_on = (STRATEGY,) if self._by == "broker" else ()
+        return Cause(message=message, finding=found, rests_on=rests_on)
+
+    def _replicated_cause(self) -> Cause:
+        clusters = ", ".join(self.state.replication_clusters)
+        message = (
+            f"messages are replicated between {clusters}: the first one of a version registers it "
+            "on the other side, under that cluster's strategy and numbers"
+        )
+        hint = "register each schema in all of these clusters before producers use it"
+        found = make_finding(REPLICATED, message, subject=str(self.name), hint=hint)
+        return Cause(message=message, finding=found)
 
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])

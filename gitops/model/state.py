@@ -49,15 +49,24 @@ class NamespaceState:
 
     `tenant_exists` is false where the tenant is missing too, so that the namespace cannot be
     created either. Without a `retention` of its own the broker's default holds.
-    `encryption_required` is whether brokers accept encrypted messages alone.
+    `encryption_required` is whether brokers accept encrypted messages alone, `is_compacted` whether
+    they compact topics that have grown. `replication_clusters` are those between which messages are
+    copied, this one among them; none where that is not known.
     """
 
     namespace: NamespaceName
     policies: NamespacePolicies = field(default_factory=NamespacePolicies)
     retention: Retention | None = None
     encryption_required: bool = False
+    is_compacted: bool = False
+    replication_clusters: tuple[str, ...] = ()
     exists: bool = True
     tenant_exists: bool = True
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether its messages are copied to another cluster."""
+        return len(self.replication_clusters) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,20 @@ where a tenant or a topic is not as the files declare it, that is reported.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
-from gitops.model.plan import Action, CreateNamespace, CreateTenant, CreateTopic, SetPolicy
+from gitops.model.plan import (
+    Action,
+    CreateNamespace,
+    CreateTenant,
+    CreateTopic,
+    RegisterSchema,
+    SetPolicy,
+)
 from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TenantState
@@ -53,13 +61,14 @@ def existence_findings(
     observed: RegistryState,
     broker: BrokerSettings,
 ) -> Iterator[Finding]:
-    """What has to exist first and is not declared, and what is not as it is declared."""
+    """What has to exist first, here or in other clusters, and what is not as it is declared."""
     yield from _missing_tenants(desired, observed)
     yield from _missing_topics(actions, desired, observed)
     if broker.deletes_inactive_topics is not False:
         yield from _short_lived_topics(actions)
     yield from _other_tenants(desired, observed)
     yield from _other_partitions(desired, observed)
+    yield from _replicated_schemas(actions, observed)
 
 
 def _missing_tenants(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
@@ -167,6 +176,30 @@ def _other_partitions(desired: RegistryState, observed: RegistryState) -> Iterat
             f"{counted(found.count)} in the registry, {counted(wanted.count)} in the files",
             subject=str(topic),
             hint=_partition_hint(topic, wanted.count or 0, found.count or 0),
+        )
+
+
+def _replicated_schemas(actions: Sequence[Action], observed: RegistryState) -> Iterator[Finding]:
+    """Namespaces of several clusters, in one of which the plan registers schemas.
+
+    A replicator is a producer of the other cluster's topic, and registers there what messages
+    carry (Pulsar 4.0.7).
+    """
+    registered = Counter(
+        action.topic.namespace for action in actions if isinstance(action, RegisterSchema)
+    )
+    for name, number in sorted(registered.items()):
+        state = observed.namespaces.get(name)
+        if state is None or not state.is_replicated:
+            continue
+        verb = "schema is" if number == 1 else "schemas are"
+        yield make_finding(
+            "PLAN-R019",
+            f"{number:,} {verb} registered in one of the clusters that the namespace is "
+            f"replicated between: {', '.join(state.replication_clusters)}",
+            subject=str(name),
+            hint="apply to all of them before producers use the schemas: else a replicator "
+            "registers them, under the other cluster's strategy and in its order",
         )
 
 

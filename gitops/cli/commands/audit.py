@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 _UNLISTED: Final = "schemas of topics that do not exist, which a cluster does not list"
 _NOT_RECORDED: Final = (
-    "whether messages are retained (AUDIT-H009) and whether brokers delete inactive topics "
-    "(AUDIT-H010), which a snapshot does not record"
+    "whether messages are retained (AUDIT-H009), replicated (AUDIT-H011) or compacted "
+    "(AUDIT-H012), and whether brokers delete inactive topics (AUDIT-H010), which a snapshot does "
+    "not record"
 )
 _ASKED: Final = {
     "url": "--url",

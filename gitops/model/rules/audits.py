@@ -76,5 +76,15 @@ AUDIT_RULES: Final = (
         "brokers delete inactive topics with their schemas",
         "audit.health.inactive_topic_findings",
     ),
+    info(
+        "AUDIT-H011",
+        "a namespace is replicated between clusters",
+        "audit.namespace.NamespaceAudit.causes",
+    ),
+    warning(
+        "AUDIT-H012",
+        "compacted topics, and a strategy that asks the latest version alone",
+        "audit.namespace.NamespaceAudit.causes",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""

@@ -63,6 +63,11 @@ PLAN_RULES: Final = (
         "a topic that is created may be deleted again",
         "planning.creations._short_lived_topics",
     ),
+    info(
+        "PLAN-R019",
+        "a schema is registered in one of several clusters",
+        "planning.creations._replicated_schemas",
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",

@@ -107,6 +107,8 @@ class NamespaceBody(_Body):
     schema_auto_update_compatibility_strategy: SchemaAutoUpdateCompatibilityStrategy | None = None
     retention_policies: RetentionBody | None = None
     encryption_required: bool = False
+    replication_clusters: list[str] = []
+    compaction_threshold: int | None = None
 
 
 class CompatibilityResponse(_Body):
@@ -169,16 +171,18 @@ def read_deleted_version(answer: Answer) -> int:
 
 
 def read_namespace(answer: Answer, namespace: NamespaceName) -> NamespaceState:
-    """A namespace's schema policies, its retention if it sets one, and what it demands."""
+    """A namespace's schema policies, and what becomes of its messages."""
     try:
         body = NamespaceBody.model_validate_json(answer.body)
     except ValidationError as cause:
         raise unexpected_body(answer, f"a namespace's policies ({_first(cause)})") from cause
     policies = dict(body)
-    found = policies.pop("retention_policies")
+    found, threshold = policies.pop("retention_policies"), policies.pop("compaction_threshold")
     return NamespaceState(
         namespace=namespace,
         encryption_required=policies.pop("encryption_required"),
+        replication_clusters=tuple(sorted(policies.pop("replication_clusters"))),
+        is_compacted=bool(threshold),
         policies=NamespacePolicies(**policies),
         retention=Retention(**dict(found)) if found else None,
     )

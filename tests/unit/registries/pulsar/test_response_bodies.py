@@ -154,10 +154,20 @@ def test_a_namespace() -> None:
     assert found == NamespaceState(namespace=ORDERS, policies=policies)
 
     retention = {"retentionTimeInMinutes": 5, "retentionSizeInMB": -1}
-    more = {**body, "retention_policies": retention, "encryption_required": True}
-    assert read_namespace(answer(more)) == replace(
-        found, retention=Retention(minutes=5, megabytes=-1), encryption_required=True
+    more = {
+        "retention_policies": retention,
+        "encryption_required": True,
+        "replication_clusters": ["west", "east"],
+        "compaction_threshold": 1,
+    }
+    assert read_namespace(answer({**body, **more})) == replace(
+        found,
+        retention=Retention(minutes=5, megabytes=-1),
+        encryption_required=True,
+        replication_clusters=("east", "west"),
+        is_compacted=True,
     )
+    assert not read_namespace(answer({**body, "compaction_threshold": 0})).is_compacted
 
 
 @pytest.mark.parametrize(

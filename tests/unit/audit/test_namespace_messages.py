@@ -1,0 +1,53 @@
+"""What becomes of a namespace's messages, and of the schemas that they need."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.model.findings import Finding, Severity
+from gitops.model.policy import NamespacePolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from tests.support.audits import audit_of, record
+from tests.support.states import field
+
+TEXT = record(field("b"))
+
+
+def of_rule(findings: tuple[Finding, ...], rule: str) -> list[Finding]:
+    return [one for one in findings if one.rule == rule]
+
+
+@pytest.mark.rule("AUDIT-H011")
+def test_a_namespace_of_several_clusters() -> None:
+    (found,) = of_rule(audit_of({"a": (TEXT,)}, clusters=("east", "west")).findings, "AUDIT-H011")
+
+    assert (found.subject, found.severity) == ("shop/orders", Severity.INFO)
+    assert found.message.startswith("messages are replicated between east, west: ")
+    assert not of_rule(audit_of({"a": (TEXT,)}, clusters=("east",)).findings, "AUDIT-H011")
+    assert not of_rule(audit_of({"a": ()}, clusters=("east", "west")).findings, "AUDIT-H011")
+
+
+@pytest.mark.rule("AUDIT-H012")
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        (Strategy.BACKWARD, True),
+        (Strategy.FORWARD, True),
+        (Strategy.FULL, True),
+        (Strategy.FULL_TRANSITIVE, False),
+        (Strategy.ALWAYS_COMPATIBLE, False),
+        (Strategy.ALWAYS_INCOMPATIBLE, False),
+    ],
+)
+def test_compacted_topics_under_a_strategy_that_asks_the_latest_version_alone(
+    strategy: Strategy,
+    expected: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    own = NamespacePolicies(schema_compatibility_strategy=strategy)
+    compacted = audit_of({"a": (TEXT,)}, policies=own, is_compacted=True)
+    volatile = audit_of({"a": (TEXT,)}, policies=own, is_compacted=True, domain="non-persistent")
+
+    found = of_rule(compacted.findings, "AUDIT-H012")
+    assert [one.severity for one in found] == [Severity.WARNING] * expected
+    assert not of_rule(audit_of({"a": (TEXT,)}, policies=own).findings, "AUDIT-H012")
+    assert not of_rule(volatile.findings, "AUDIT-H012")
