@@ -74,7 +74,7 @@ def _set(registry: Registry, topic: TopicName, after: SchemaCompatibilityStrateg
 
 
 def _wait(holds: Callable[[], bool]) -> None:
-    """For seconds at most; the broker is asked again until then."""
+    """A broker hears of a topic's policies a moment later: it is asked again until then."""
     end = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < end, "it takes too long"
@@ -98,16 +98,19 @@ def test_a_policy_is_seen_whatever_became_of_the_message_that_set_it(
     registry: Registry, topics: list[TopicName], pulsar_admin_url: str
 ) -> None:
     namespace, topic = topics[0].namespace, topics[2]
-    _set(registry, topic, FULL)
     expected = TopicPolicies(schema_compatibility_strategy=FULL)
-    assert _read(registry, topics)[topic].policies == expected
 
+    def is_seen() -> bool:
+        return _read(registry, topics)[topic].policies == expected
+
+    _set(registry, topic, FULL)
+    _wait(is_seen)
     stats = f"{pulsar_admin_url}/admin/v2/persistent/{namespace}/__change_events/compaction"
     admin_request("PUT", stats)
     _wait(lambda: b"SUCCESS" in admin_request("GET", stats))
     for _ in range(3):  # each leaves an empty ledger behind, and the first one is deleted
         _put(pulsar_admin_url, f"namespaces/{namespace}/unload")
-        assert _read(registry, topics)[topic].policies == expected
+        _wait(is_seen)
 
     _set(registry, topic, None)
-    assert _read(registry, topics)[topic].policies == TopicPolicies()
+    _wait(lambda: _read(registry, topics)[topic].policies == TopicPolicies())
