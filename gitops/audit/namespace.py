@@ -23,9 +23,12 @@ from gitops.model.policy import BrokerSettings, Retention, TopicPolicies, strate
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 from gitops.model.state import NamespaceState
+from gitops.schemas.types import DEFINED_TYPES
 
-_LATEST_ALONE: Final = frozenset({Strategy.BACKWARD, Strategy.FORWARD, Strategy.FULL})
-"""Strategies that compare a new version with one other."""
+_KEEPS_READABLE: Final = frozenset(
+    {Strategy.BACKWARD_TRANSITIVE, Strategy.FULL_TRANSITIVE, Strategy.ALWAYS_INCOMPATIBLE}
+)
+"""Strategies under which a new version can read the messages of all others."""
 
 _NAMED: Final = 3
 """So many topics without a schema are named."""
@@ -57,7 +60,8 @@ class NamespaceAudit:
         self._inherited: list[_Fitting] = []
         self._with_schema = 0
         self._bare: list[str] = []
-        self._open = self._unchecked = self._loose = self._forgets = False
+        self._open = self._unchecked = self._loose = False
+        self._forgetting: dict[str, tuple[Strategy, str]] = {}
         self._default_retention = broker.default_retention
 
     @property
@@ -78,7 +82,10 @@ class NamespaceAudit:
         self._unchecked |= policies.allows_auto_update and is_loose
         is_persistent = topic.name.domain == "persistent"
         self._loose |= is_loose and is_persistent
-        self._forgets |= policies.strategy in _LATEST_ALONE and is_persistent
+        can_change = topic.latest.type in DEFINED_TYPES and is_persistent
+        if can_change and policies.strategy not in _KEEPS_READABLE:
+            subject = topic.name if policies.strategy_by == "topic" else self.name
+            self._forgetting[str(subject)] = policies.strategy, policies.strategy_by
 
     def add_strategies(self, topic: AuditedTopic) -> None:
         """Which strategies a topic's history satisfies, if it has two versions to tell.
@@ -111,8 +118,8 @@ class NamespaceAudit:
             yield Cause(message=message, finding=found, rests_on=rests_on)
         if self._loose:
             yield from self._retained_causes()
-        if self.state.is_compacted and self._forgets:
-            yield self._compacted_cause()
+        if self.state.is_compacted:
+            yield from self._compacted_causes()
         if self.state.is_replicated and self._with_schema:
             yield self._replicated_cause()
 
@@ -184,15 +191,18 @@ class NamespaceAudit:
             )
             yield Cause(message=message, finding=found)
 
-    def _compacted_cause(self) -> Cause:
-        message = (
-            "topics are compacted, so messages of old versions stay until their keys are written "
-            "again, and a new version is compared with the latest one alone"
-        )
-        hint = "set a strategy such as BACKWARD_TRANSITIVE"
-        found = make_finding(COMPACTED, message, subject=str(self.name), hint=hint)
-        rests_on = (STRATEGY,) if self._by == "broker" else ()
-        return Cause(message=message, finding=found, rests_on=rests_on)
+    def _compacted_causes(self) -> Iterator[Cause]:
+        """The namespace, and topics with a strategy of their own."""
+        hint = "set a strategy such as BACKWARD_TRANSITIVE there"
+        for subject, (strategy, by) in self._forgetting.items():
+            message = (
+                "topics are compacted, so messages of old versions stay until their keys are "
+                f"written again, and {strategy.value} ({by}) lets a version in that cannot read "
+                "them"
+            )
+            found = make_finding(COMPACTED, message, subject=subject, hint=hint)
+            rests_on = (STRATEGY,) if by == "broker" else ()
+            yield Cause(message=message, finding=found, rests_on=rests_on)
 
     def _replicated_cause(self) -> Cause:
         clusters = ", ".join(self.state.replication_clusters)

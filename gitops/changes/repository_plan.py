@@ -13,7 +13,9 @@ from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import DeleteSchema, Plan
+from gitops.model.policy import TopicPolicies
 from gitops.model.rules import apply_severities
+from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
@@ -64,7 +66,7 @@ def blocks(findings: Iterable[Finding]) -> bool:
 
 def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
-    plan_input, known = read_plan_input(planning, progress), planning.known
+    plan_input, known = read_plan_input(planning, progress, quickly=True), planning.known
     if planning.reviewed:
         return plan_of(planning, plan_input, progress)
     managed = with_unread(plan_input)
@@ -83,17 +85,22 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     )
 
 
-def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> PlanInput:
+def read_plan_input(
+    planning: PlanRequest, progress: Progress = no_progress, *, quickly: bool = False
+) -> PlanInput:
     """What the files want, and what the registry holds of it.
 
-    Raises UnplannableError, OutsideError.
+    `quickly`, the policies of a topic that is as the files want it may be taken to be none; see
+    Scope. Raises UnplannableError, OutsideError.
     """
     repository, registry = planning.repository, planning.registry
     rules = repository.config.rules
     if blocks(_findings(planning)):
         raise UnplannableError("the files have errors", hint="see `pulsar-gitops validate`")
     desired = desired_state(repository, planning.config)
-    observed, unread = _observed(registry, _scope(planning, desired), progress)
+    scope = _scope(planning, desired)
+    scope = replace(scope, settled=_settled(desired)) if quickly else scope
+    observed, unread = _observed(registry, scope, progress)
     topics = {name: each for name, each in desired.topics.items() if name not in unread}
     return PlanInput(
         registry=registry.name,
@@ -115,6 +122,15 @@ def read_plan_input(planning: PlanRequest, progress: Progress = no_progress) -> 
         prune=planning.prune,
         unread=unread,
     )
+
+
+def _settled(desired: RegistryState) -> dict[TopicName, SchemaInfo]:
+    """The schemas of topics for which the files want nothing else."""
+    return {
+        name: topic.history.entries[0].info
+        for name, topic in desired.topics.items()
+        if topic.history.entries and topic.policies == TopicPolicies()
+    }
 
 
 def _observed(

@@ -43,9 +43,9 @@ def show_status(
     from gitops.journal.reader import read_journal
 
     runs = read_journal(path)
-    file = str(plan_file or "")
+    tried, asked = {run.digest for run in runs}, {plan["digest"] for plan in plans}
+    file = str(plan_file or "") if all(run.digest in asked for run in unfinished(runs)) else ""
     print_result(JournalResult(path=str(path), runs=runs, plan_file=file), display)
-    tried = {run.digest for run in runs}
     waiting = [plan["registry"]["name"] for plan in plans if plan["digest"] not in tried]
     if runs and waiting:
         print_message(f"not begun: {', '.join(waiting)}")

@@ -74,7 +74,7 @@ def check_change(
             loaded=loaded,
             reference=options.base,
             today=today(),
-            registries=tuple(registries_in_order(options.registries, loaded.head.config)),
+            registries=_registries(options, loaded),
             choice=options.history,
             drift=options.drift,
             release=options.release,
@@ -85,6 +85,17 @@ def check_change(
             fix=options.fix,
         )
         yield run_check(request, progress), loaded
+
+
+def _registries(options: CheckOptions, loaded: LoadedChange) -> tuple[str, ...]:
+    """Of a group also the members that the change takes out: it does not choose its judges.
+
+    A registry that it removes is a finding of its own, CHECK-R003.
+    """
+    head, base = loaded.head.config, loaded.base.config
+    before = (name for group in options.registries for name in base.groups.get(group, ()))
+    names = (*options.registries, *(name for name in before if name in head.registries))
+    return tuple(registries_in_order(names, head))
 
 
 def _command(options: CheckOptions, display: Display, base: str) -> str:

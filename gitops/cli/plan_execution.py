@@ -49,6 +49,7 @@ class Execution:
     journal: JournalFile | None = None
     document: dict[str, Any] | None = None
     command: str = "apply"
+    namespaces: frozenset[str] = frozenset()
 
     @property
     def has_work(self) -> bool:
@@ -65,6 +66,7 @@ class Execution:
             "doneBefore": self.done_before,
             "command": self.command,
         }
+        start |= {"namespaces": sorted(self.namespaces)} if self.namespaces else {}
         return start | ({"document": self.document} if self.document else {})
 
 

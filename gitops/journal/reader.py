@@ -114,4 +114,5 @@ def _begun(entry: _Entry) -> JournalRun:
         done_before=entry["doneBefore"],
         plan=entry.get("document"),
         command=entry.get("command", "apply"),
+        namespaces=frozenset(entry.get("namespaces", ())),
     )

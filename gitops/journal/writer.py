@@ -129,16 +129,20 @@ def check_version(start: Mapping[str, Any], path: Path, number: int) -> None:
 
 
 def _append(path: Path, line: bytes, *, sync: bool) -> None:
-    """Append one line in one write; what a crash left of another line gets an end of its own."""
+    """Append one line in one write, or nothing.
+
+    What a crash left of another line gets an end of its own.
+    """
     is_new = not path.exists()
     if is_new:
         path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
-        if file.seek(0, os.SEEK_END):
+        if size := file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
             line = line if file.read(1) == b"\n" else b"\n" + line
         written = file.write(line)
         if written != len(line):
+            file.truncate(size)
             raise OSError(None, "the disk is full")
         if sync:
             os.fsync(file.fileno())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -47,7 +47,7 @@ class JournalRun:
 
     Times are in UTC, as RFC 3339. `ended` and `outcome` are empty where the process came to no end
     of its own. `plan` is the whole document where no plan file has it. `command` is `apply`,
-    or `restore`, whose plan is made anew each time.
+    or `restore`, whose plan is made anew each time, for its `namespaces`.
     """
 
     run: str
@@ -62,6 +62,7 @@ class JournalRun:
     outcome: str = ""
     plan: Mapping[str, Any] | None = None
     command: str = "apply"
+    namespaces: frozenset[str] = frozenset()
 
     @property
     def is_whole(self) -> bool:
@@ -75,13 +76,34 @@ class JournalRun:
     @property
     def closings(self) -> int:
         """How many policies were set back after the apply had stopped."""
-        return sum(one.closes for one in self.attempts)
+        return sum(one.closes and one.outcome is Outcome.DONE for one in self.attempts)
+
+    @property
+    def tried(self) -> int:
+        """How many of the plan's actions were begun."""
+        return sum(not one.closes for one in self.attempts)
 
 
-def unfinished(runs: Iterable[JournalRun]) -> tuple[JournalRun, ...]:
-    """The last run on each registry, where that has not carried out its whole plan."""
-    last = {(run.registry, run.address): run for run in runs}
-    return tuple(run for run in last.values() if not run.is_whole)
+def unfinished(runs: Sequence[JournalRun]) -> tuple[JournalRun, ...]:
+    """The last run on each registry, where that has not carried out its whole plan.
+
+    A restore that stopped is not over until others had all of its namespaces.
+    """
+    left: list[JournalRun] = []
+    for number, run in enumerate(runs):
+        later = [one for one in runs[number + 1 :] if _place(one) == _place(run)]
+        is_over = _have_all(later, run) if run.command != "apply" else bool(later)
+        left += [] if run.is_whole or is_over else [run]
+    return tuple(left)
+
+
+def _place(run: JournalRun) -> tuple[str, str]:
+    return run.registry, run.address
+
+
+def _have_all(others: Sequence[JournalRun], run: JournalRun) -> bool:
+    """Whether these runs, together, were about all namespaces of a restore."""
+    return bool(others) and run.namespaces <= frozenset().union(*(one.namespaces for one in others))
 
 
 def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
@@ -96,13 +118,13 @@ def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, An
             if attempt.outcome is not Outcome.UNKNOWN:
                 yield attempt.action, attempt.outcome
             elif all(attempt.action != each.action for one in later for each in one.attempts):
-                is_found = any(one.is_whole for one in later)
+                is_found = _have_all([one for one in later if one.is_whole], run)
                 yield attempt.action, Outcome.DONE if is_found else Outcome.UNKNOWN
 
 
 def _is_same_work(run: JournalRun, other: JournalRun) -> bool:
     """A restore's plan is made anew each time."""
-    if (run.registry, run.address, run.command) != (other.registry, other.address, other.command):
+    if (_place(run), run.command) != (_place(other), other.command):
         return False
     return run.command != "apply" or run.digest == other.digest
 

@@ -11,7 +11,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import NamespacePolicies, Retention, TopicPolicies
 from gitops.model.replay import Sample
-from gitops.model.schema import SchemaHistory
+from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
 
 # What a registry holds, or should hold: one shape for both, so that any two can be compared.
@@ -112,12 +112,15 @@ class Scope:
     """What to read from a registry: these namespaces' policies, these topics' schemas.
 
     Of `partitions` it is whether these topics exist, and with how many. Without `topic_policies`
-    the topics' own policies are not needed, which only administrators may read.
+    the topics' own policies are not needed, which only administrators may read. Nothing is decided
+    about the topics of `settled` where this schema is their latest: policies of their own are not
+    asked for where their namespace shows that it is likely to have none.
     """
 
     namespaces: frozenset[NamespaceName] = frozenset()
     topics: frozenset[TopicName] = frozenset()
     topic_policies: bool = True
+    settled: Mapping[TopicName, SchemaInfo] = field(default_factory=dict, hash=False)
     tenants: frozenset[TenantName] = frozenset()
     partitions: frozenset[TopicName] = frozenset()
 

@@ -55,7 +55,7 @@ class DriftResult:
 class JournalResult:
     """The applies that a journal tells of, in their order.
 
-    `plan_file` is the one that was named beside it, empty where none was.
+    `plan_file` is the one that the last applies were of, empty where it is not known.
     """
 
     path: str

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gitops.model.plan import (
+    Action,
     CreateNamespace,
     CreateTopic,
     DeleteSchema,
@@ -95,7 +96,7 @@ def other_lines(result: RestoreResult) -> list[str]:
     restore = result.restore
     if restore.obstacles:
         return ["nothing was written"]
-    actions = restore.plan.actions
+    actions = _done_or_planned(result)
     made = sum(isinstance(each, CreateNamespace) for each in actions)
     topics = sum(isinstance(each, CreateTopic) for each in actions)
     kept = sum(isinstance(each, SetPolicy) and not each.loosens for each in actions)
@@ -104,12 +105,19 @@ def other_lines(result: RestoreResult) -> list[str]:
     others += [count(topics, "topic")] if topics else []
     others += [count(kept, "policy", "policies")] if kept else []
     lines = [f"also as recorded: {', '.join(others)}"] if others else []
-    if held:
+    if held and not result.error:
         lines.append(
             "while versions are registered, every strategy accepts them and no producer can "
             f"register one: {count(held, 'policy', 'policies')} set back at the end"
         )
     return lines + [f"left: {each.subject} has {each.reason}; {each.hint}" for each in restore.left]
+
+
+def _done_or_planned(result: RestoreResult) -> list[Action]:
+    """All actions, or those that are done of a restore that stopped."""
+    if not result.error:
+        return [*result.restore.plan.actions]
+    return [one.action for one in result.results if one.error is None and not one.closes]
 
 
 def _obstacle(one: Obstacle) -> RestoreEntry:

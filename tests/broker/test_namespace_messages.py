@@ -65,7 +65,8 @@ def test_an_audit_finds_other_clusters_and_compaction(
     admin = f"{pulsar_admin_url}/admin/v2"
     topic = TopicName.of(pulsar_namespace, "t")
     admin_request("PUT", f"{admin}/persistent/{topic}/partitions", 1)
-    registry.register_schema(topic, SchemaInfo(type=SchemaType.STRING))
+    record = {"type": "record", "name": "R", "fields": []}
+    registry.register_schema(topic, SchemaInfo(type=SchemaType.AVRO, schema=json.dumps(record)))
     admin_request("PUT", f"{admin}/namespaces/{pulsar_namespace}/compactionThreshold", 1_000_000)
 
     found = audit(registry, AuditRequest(namespaces=(pulsar_namespace,)))

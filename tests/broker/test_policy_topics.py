@@ -9,6 +9,7 @@ import pytest
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy, TopicPolicies
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
 from gitops.registries.pulsar.admin_client import AdminClient
 from gitops.registries.pulsar.registry import open_registry
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.broker
 
 FULL: Final = SchemaCompatibilityStrategy.FULL
+INFO: Final = SchemaInfo(type=SchemaType.STRING)
 TOPICS: Final = 6
 
 
@@ -43,7 +45,12 @@ def topics(pulsar_admin_url: str, pulsar_namespace: NamespaceName) -> list[Topic
     for domain, name in (("persistent", "t4"), ("non-persistent", "t5")):
         _put(pulsar_admin_url, f"{domain}/{pulsar_namespace}/{name}/partitions", 2)
     plain = [TopicName.of(pulsar_namespace, f"t{number}") for number in range(TOPICS - 1)]
-    return [*plain, TopicName.of(pulsar_namespace, "t5", "non-persistent")]
+    topics = [*plain, TopicName.of(pulsar_namespace, "t5", "non-persistent")]
+    body = {"type": "STRING", "schema": "", "properties": {}}
+    for topic in topics:
+        path = f"schemas/{pulsar_namespace}/{topic.local_name}/schema"
+        admin_request("POST", f"{pulsar_admin_url}/admin/v2/{path}", body)
+    return topics
 
 
 @pytest.fixture
@@ -65,7 +72,9 @@ def _put(url: str, path: str, body: object = None) -> None:
 
 
 def _read(registry: Registry, topics: list[TopicName]) -> dict[TopicName, TopicState]:
-    return dict(registry.observe(Scope(topics=frozenset(topics))).topics)
+    """As a plan without changes reads them."""
+    scope = Scope(topics=frozenset(topics), settled=dict.fromkeys(topics, INFO))
+    return dict(registry.observe(scope).topics)
 
 
 def _set(registry: Registry, topic: TopicName, after: SchemaCompatibilityStrategy | None) -> None:
@@ -92,6 +101,28 @@ def test_while_no_topic_ever_had_policies_none_is_asked(
     policies = [path for path in asked if path.endswith("schemaCompatibilityStrategy")]
     assert policies == [f"non-persistent/{topics[-1].namespace}/t5/schemaCompatibilityStrategy"]
     assert found == {topic: _read(registry, [topic])[topic] for topic in topics}
+
+
+def test_what_is_decided_rests_on_no_guess(
+    registry: Registry, topics: list[TopicName], pulsar_admin_url: str
+) -> None:
+    """Brokers keep to the policies of a topic that somebody deleted, until they load them again."""
+    topic = topics[2]
+    expected = TopicPolicies(schema_compatibility_strategy=FULL)
+    _set(registry, topic, FULL)
+    _wait(lambda: _read(registry, topics)[topic].policies == expected)
+    deleted = f"persistent/{topic.namespace}/__change_events?force=true"
+    admin_request("DELETE", f"{pulsar_admin_url}/admin/v2/{deleted}")
+
+    changed = SchemaInfo(type=SchemaType.INT32)
+    wanted = {each: changed if each == topic else INFO for each in topics}
+    scopes = (
+        Scope(topics=frozenset(topics)),
+        Scope(topics=frozenset(topics), settled=wanted),
+    )
+    found = [registry.observe(scope).topics[topic].policies for scope in scopes]
+
+    assert found[0] == found[1]
 
 
 def test_a_policy_is_seen_whatever_became_of_the_message_that_set_it(

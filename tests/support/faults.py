@@ -30,6 +30,7 @@ class Fault(StrEnum):
     LIMITED = "429, not carried out"
     FAILED = "500, carried out"
     GATEWAY = "502 with HTML, carried out"
+    PAGE = "200 with HTML, carried out"
     GONE = "carried out, and nothing answers any more"
     FLAKY = "a read is cut, or answered with 503, 502 and HTML, or the half of it"
     INTERRUPTED = "Ctrl-C meanwhile"
@@ -41,7 +42,15 @@ class Fault(StrEnum):
 
 NOT_CARRIED_OUT: Final = frozenset({Fault.LOST, Fault.BUSY, Fault.LIMITED})
 CARRIED_OUT: Final = frozenset(
-    {Fault.UNANSWERED, Fault.LATE, Fault.CUT, Fault.FAILED, Fault.GATEWAY, Fault.GONE}
+    {
+        Fault.UNANSWERED,
+        Fault.LATE,
+        Fault.CUT,
+        Fault.FAILED,
+        Fault.GATEWAY,
+        Fault.PAGE,
+        Fault.GONE,
+    }
 )
 _OF_READS: Final = (Fault.UNANSWERED, Fault.BUSY, Fault.CUT, Fault.GATEWAY, Fault.LIMITED)
 KILLS: Final = frozenset({Fault.KILLED, Fault.KILLED_AFTER, Fault.CUT_JOURNAL})
@@ -213,8 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(status, answer or _REASON, cut=True)
             case Fault.FAILED:
                 self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, _REASON)
-            case Fault.GATEWAY:
-                self._answer(HTTPStatus.BAD_GATEWAY, _PAGE, "text/html")
+            case Fault.GATEWAY | Fault.PAGE:
+                bad = fault is Fault.GATEWAY
+                self._answer(HTTPStatus.BAD_GATEWAY if bad else HTTPStatus.OK, _PAGE, "text/html")
             case _:
                 self._answer(status, answer)
 

@@ -98,7 +98,8 @@ def _carry_out(
     from gitops.cli.plan_execution import run_actions, run_in_journal
     from gitops.usecases.restore import check
 
-    execution = _execution(found, path)
+    namespaces = {*recorded.namespaces, *(topic.namespace for topic in recorded.topics)}
+    execution = _execution(found, frozenset(map(str, namespaces)), path)
     results: list[Result] = []
     error = run_in_journal(
         execution, lambda asked: run_actions(execution, live, progress, results.append, asked)
@@ -112,7 +113,7 @@ def _carry_out(
     return RestoreResult(restore=found, results=results, check=verified)
 
 
-def _execution(found: Restore, path: Path) -> Execution:
+def _execution(found: Restore, namespaces: frozenset[str], path: Path) -> Execution:
     from gitops.cli.plan_execution import Execution
     from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import digest
@@ -124,6 +125,7 @@ def _execution(found: Restore, path: Path) -> Execution:
         replan=_REPEAT,
         journal=JournalFile(path),
         command="restore",
+        namespaces=namespaces,
     )
 
 

@@ -83,7 +83,7 @@ AUDIT_RULES: Final = (
     ),
     warning(
         "AUDIT-H012",
-        "compacted topics, and a strategy that asks the latest version alone",
+        "compacted topics, and a strategy that lets old messages become unreadable",
         "audit.namespace.NamespaceAudit.causes",
     ),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final, Protocol, final
 
-from gitops.model.errors import InvalidNameError
+from gitops.model.errors import InvalidNameError, OutsideError
 from gitops.model.policy import TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from gitops.model.names import NamespaceName, TopicName
     from gitops.model.policy import BrokerSettings
+    from gitops.model.schema import SchemaInfo
     from gitops.model.state import Scope
     from gitops.ports import Progress
     from gitops.registries.pulsar.admin_client import AdminClient
@@ -154,10 +155,14 @@ class RegistryReader:
         """Whether a topic of a namespace may have policies, where these are kept in a topic.
 
         Each change is a message of `__change_events`, compacted or not (Pulsar 3.0.7, 4.0.7, 4.2.4
-        and 5.0.0-M1), so nobody has set any while that has never had one.
+        and 5.0.0-M1), so there are none while that has never had one. Who deletes or truncates that
+        topic deletes the policies, but brokers keep to them until they load the namespace again.
         """
         path = f"persistent/{namespace_path(namespace)}/{_POLICY_TOPIC}/internalStats"
-        answer = self._admin_client.get(path)
+        try:
+            answer = self._admin_client.get(path)
+        except OutsideError:
+            return True
         return answer.status != HTTPStatus.OK or not response_bodies.read_never_written(answer)
 
     def topic_policies(self, topic: TopicName, *, enforced_above: bool) -> TopicPolicies | None:
@@ -262,12 +267,15 @@ class _Observer:
             topics[name] |= some
         return topics
 
-    def without_policies(self, existing: Mapping[NamespaceName, set[TopicName]]) -> set[TopicName]:
-        """Those of the topics that are known to have no policies of their own.
+    def without_policies(
+        self, scope: Scope, existing: Mapping[NamespaceName, set[TopicName]]
+    ) -> set[TopicName]:
+        """Those of the settled topics that are likely to have no policies of their own.
 
         Of one that is not persistent only its partitions can have some, so that is asked for.
         """
-        names = sorted(name for name, topics in existing.items() if topics)
+        settled = scope.settled.keys()
+        names = sorted(name for name, topics in existing.items() if topics & settled)
         if not (names and self.broker.settings.has_policy_topics):
             return set()
         may_have = map_in_threads(
@@ -277,7 +285,8 @@ class _Observer:
             on_progress=lambda _done: None,
         )
         without = [name for name, may in zip(names, may_have, strict=True) if not may]
-        return {each for name in without for each in existing[name] if each.domain == "persistent"}
+        spared = {each for name in without for each in existing[name] & settled}
+        return {each for each in spared if each.domain == "persistent"}
 
     def topics(
         self,
@@ -285,7 +294,7 @@ class _Observer:
         namespaces: Mapping[NamespaceName, NamespaceState],
         existing: Mapping[NamespaceName, set[TopicName]],
     ) -> dict[TopicName, TopicState | FailedReadError]:
-        without_policies = self.without_policies(existing)
+        without_policies = self.without_policies(scope, existing)
 
         def read(topic: TopicName) -> TopicState | FailedReadError:
             known = existing.get(topic.namespace)
@@ -293,7 +302,8 @@ class _Observer:
                 history = self.reading.history(topic)
             except FailedReadError as error:
                 return error
-            if not scope.topic_policies or topic in without_policies:
+            is_spared = topic in without_policies and _is_latest(scope.settled[topic], history)
+            if is_spared or not scope.topic_policies:
                 return TopicState(topic=topic, history=history)
             if known is not None and topic not in known:
                 return TopicState(topic=topic, history=history, exists=False)
@@ -321,6 +331,10 @@ class _Observer:
         return lambda done: self.progress(what, before + done, self.total)
 
 
+def _is_latest(info: SchemaInfo, history: SchemaHistory) -> bool:
+    return bool(history.entries) and history.entries[-1].info == info
+
+
 def observe(
     reading: RegistryReader,
     config: PulsarConfig,
@@ -333,8 +347,8 @@ def observe(
     A topic on which the broker fails (500) stops no other: UnreadableTopicsError has the rest.
 
     One request for each namespace, one for each topic, and more only where they tell something:
-    the next version of an empty history, and the policies of topics that exist, unless their
-    namespace shows that none of them has any.
+    the next version of an empty history, and the policies of topics that exist, unless they are
+    settled and their namespace shows that none of them has any.
     """
     total = len(scope.namespaces) + len(scope.topics)
     observer = _Observer(reading, config, progress, total, broker)

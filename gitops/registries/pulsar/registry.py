@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, final
 import urllib3
 
 from gitops.model.config import TlsAuthentication
-from gitops.model.errors import UsageError
+from gitops.model.errors import OutsideError, UnknownOutcomeError, UsageError
 from gitops.model.names import NamespaceName
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCompatibilityStrategy
 from gitops.ports import UnreadableTopicsError, no_progress
@@ -32,7 +32,7 @@ from gitops.registries.pulsar.threads import map_in_threads
 from gitops.registries.pulsar.tls import broker_context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from gitops.model.names import TopicName
@@ -178,6 +178,17 @@ def open_admin_client(  # noqa: PLR0913 - the last three only where gitops.yaml 
     )
 
 
+def _written_version(read: Callable[[Answer], int], answer: Answer) -> int:
+    """The version in the answer to a write; raises UnknownOutcomeError where there is none.
+
+    A proxy may have answered in the cluster's place, or cut what it answered.
+    """
+    try:
+        return read(answer)
+    except OutsideError as error:
+        raise UnknownOutcomeError(error.what, where=error.where) from error
+
+
 def _where(name: str) -> str:
     return f"gitops.yaml, registry '{name}'"
 
@@ -284,14 +295,14 @@ class PulsarRegistry:
         path = f"{schema_path(topic)}/schema"
         answer = self._admin_client.send("POST", path, response_bodies.write_schema(info))
         self._expect(answer, permission=_PRODUCE_PERMISSION)
-        return response_bodies.read_posted_version(answer)
+        return _written_version(response_bodies.read_posted_version, answer)
 
     def delete_schema(self, topic: TopicName, *, force: bool = False) -> int:
         """Append a tombstone, or forget all versions."""
         path = f"{schema_path(topic)}/schema{'?force=true' if force else ''}"
         answer = self._admin_client.send("DELETE", path)
         self._expect(answer, permission=_TENANT_PERMISSION)
-        return response_bodies.read_deleted_version(answer)
+        return _written_version(response_bodies.read_deleted_version, answer)
 
     def close(self) -> None:
         """Close the connections."""

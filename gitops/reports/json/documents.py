@@ -140,6 +140,7 @@ def _result(result: Result, outcome: str = "") -> dict[str, Any]:
         "outcome": outcome or outcome_of(result.error).value,
         "version": result.version,
         "error": error_document(result.error) if result.error else None,
+        "closes": result.closes,
     }
 
 

@@ -36,7 +36,7 @@ def restore_document(result: RestoreResult) -> Document:
         "actions": {
             "planned": len(restore.plan.actions),
             "done": sum(one.error is None and not one.closes for one in result.results),
-            "setBack": sum(one.closes for one in result.results),
+            "setBack": sum(one.closes and one.error is None for one in result.results),
         },
         "error": error_document(result.error) if result.error else None,
         "check": None

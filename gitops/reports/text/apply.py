@@ -84,9 +84,10 @@ def apply_count(
     if outcomes.count(Outcome.DONE) == total:
         return Text.assemble(f"applied {_actions(total)} to {safe(plan.registry)}", (took, "dim"))
     counts = [f"{n} {what}" for each, what in WORDS.items() if (n := outcomes.count(each))]
-    closed = sum(result.closes for result in results)
-    left = total - len(results)
+    closings = [outcome_of(result.error) for result in results if result.closes]
+    closed, left = closings.count(Outcome.DONE), total - len(outcomes)
     counts += [f"{closed} set back"] if closed else []
+    counts += [f"{len(closings) - closed} not set back"] if len(closings) > closed else []
     counts += [f"{left} not tried"] if left else []
     return Text.assemble((f"{_actions(total)}: {', '.join(counts)}", "bold red"), (took, "dim"))
 

@@ -51,7 +51,9 @@ def _counts(run: JournalRun) -> str:
     others = (Outcome.FAILED, Outcome.UNKNOWN)
     said += [f"{n:,} {WORDS[each]}" for each in others if (n := run.count(each))]
     said += [f"{run.closings:,} set back"] if run.closings else []
-    left = run.actions - (len(run.attempts) - run.closings)
+    open_still = sum(one.closes and one.outcome is not Outcome.DONE for one in run.attempts)
+    said += [f"{open_still:,} not set back"] if open_still else []
+    left = run.actions - run.tried
     said += [f"{left:,} not tried"] if left > 0 else []
     return ", ".join(said)
 

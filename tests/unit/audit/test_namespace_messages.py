@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gitops.model.findings import Finding, Severity
-from gitops.model.policy import NamespacePolicies
+from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
 from tests.support.audits import audit_of, record
 from tests.support.states import field
 
@@ -33,13 +34,15 @@ def test_a_namespace_of_several_clusters() -> None:
     [
         (Strategy.BACKWARD, True),
         (Strategy.FORWARD, True),
+        (Strategy.FORWARD_TRANSITIVE, True),
         (Strategy.FULL, True),
+        (Strategy.ALWAYS_COMPATIBLE, True),
+        (Strategy.BACKWARD_TRANSITIVE, False),
         (Strategy.FULL_TRANSITIVE, False),
-        (Strategy.ALWAYS_COMPATIBLE, False),
         (Strategy.ALWAYS_INCOMPATIBLE, False),
     ],
 )
-def test_compacted_topics_under_a_strategy_that_asks_the_latest_version_alone(
+def test_compacted_topics_under_a_strategy_that_lets_old_messages_become_unreadable(
     strategy: Strategy,
     expected: bool,  # noqa: FBT001 - a table's column
 ) -> None:
@@ -51,3 +54,23 @@ def test_compacted_topics_under_a_strategy_that_asks_the_latest_version_alone(
     assert [one.severity for one in found] == [Severity.WARNING] * expected
     assert not of_rule(audit_of({"a": (TEXT,)}, policies=own).findings, "AUDIT-H012")
     assert not of_rule(volatile.findings, "AUDIT-H012")
+
+
+@pytest.mark.rule("AUDIT-H012")
+def test_a_compacted_topic_with_a_strategy_of_its_own_is_named() -> None:
+    strict = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    report = audit_of({"a": (TEXT,)}, policies=strict, topic_policies=own, is_compacted=True)
+    (found,) = of_rule(report.findings, "AUDIT-H012")
+
+    assert found.subject == "shop/orders/a"
+    assert "BACKWARD (topic) lets a version in" in found.message
+
+
+@pytest.mark.rule("AUDIT-H012")
+def test_what_has_no_definition_stays_readable() -> None:
+    text = SchemaInfo(type=SchemaType.STRING)
+    own = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    report = audit_of({"a": (text,)}, policies=own, is_compacted=True)
+
+    assert not of_rule(report.findings, "AUDIT-H012")

@@ -265,10 +265,26 @@ def test_several_registries_each_get_an_answer(clone: GitRepository, command: Co
     for names in (("--registry", "local", "--registry", "second"), ("--registry", "both")):
         said = command("check", "--base", "main", "--repo", clone.root, *names, "--format", "json")
         assert said.code == 1
-        assert [one["plan"]["registry"]["name"] for one in document(said)["registries"]] == [
-            "local",
-            "second",
-        ]
+        assert _registries(said) == ["local", "second"]
+
+
+def test_a_change_takes_no_registry_out_of_its_group(
+    clone: GitRepository, command: CommandLine
+) -> None:
+    more = "second: {kind: embedded, path: .gitops/second.db}\n  local:"
+    replace(clone, "gitops.yaml", "local:", more)
+    replace(clone, "gitops.yaml", "registries:", "groups: {both: [local, second]}\nregistries:")
+    clone.commit()
+    replace(clone, "gitops.yaml", "both: [local, second]", "both: [local]")
+
+    ask = ("check", "--base", "main", "--repo", clone.root, "--registry", "both")
+    said = command(*ask, "--format", "json")
+
+    assert _registries(said) == ["local", "second"]
+
+
+def _registries(said: Outcome) -> list[str]:
+    return [one["plan"]["registry"]["name"] for one in document(said)["registries"]]
 
 
 def test_an_answer_goes_to_a_file(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from gitops.journal.reader import read_journal
 from gitops.journal.writer import JournalFile
 from gitops.model.errors import OutsideError, UsageError
+from gitops.model.plan import CreateNamespace
+from tests.support.states import ORDERS
 
 
 def test_a_full_disk_is_named() -> None:
@@ -53,3 +60,32 @@ def test_a_journal_of_a_newer_release_gets_no_lines(tmp_path: Path) -> None:
         JournalFile(path).begin({})
 
     assert path.read_text() == newer
+
+
+@contextmanager
+def _room(path: Path, more: int) -> Iterator[None]:
+    """No file may become longer than this one and so many bytes, as if the disk were full."""
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + more, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_line_for_which_there_is_no_room_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    journal = JournalFile(path)
+    start = {"plan": "", "registry": "", "address": "", "actions": 1, "doneBefore": 0}
+    journal.begin(start)
+    before = path.read_bytes()
+
+    with _room(path, 20), pytest.raises(OutsideError, match="the disk is full"):
+        journal.intend(CreateNamespace(namespace=ORDERS))
+
+    assert path.read_bytes() == before
+    journal.end("stopped")
+    (run,) = read_journal(path)
+    assert (run.attempts, run.outcome) == ((), "stopped")

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome, final_outcomes
+from gitops.model.journal import (
+    APPLIED,
+    Attempt,
+    JournalRun,
+    Outcome,
+    final_outcomes,
+    unfinished,
+)
 
 _DONE, _FAILED, _UNKNOWN = Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN
 _A: Final = {"action": "RegisterSchema", "topic": "a"}
@@ -50,8 +58,42 @@ def test_an_unknown_outcome_is_known_later(later: list[JournalRun], expected: ob
     assert list(final_outcomes([_CUT, *later])) == expected
 
 
-def test_a_restores_plan_is_made_anew() -> None:
-    cut = _run((_A, _UNKNOWN), command="restore")
-    whole = _run(outcome=APPLIED, digest="e", command="restore")
+def _restore(*names: str, **others: Any) -> JournalRun:  # noqa: ANN401
+    """A restore of these namespaces, whose plan is made anew each time."""
+    digest = f"{names} {others}"
+    return _run(command="restore", namespaces=frozenset(names), **{"digest": digest, **others})
 
-    assert list(final_outcomes([cut, whole])) == [(_A, _DONE)]
+
+_LOST: Final = replace(_restore("s/a", "s/b"), attempts=_CUT.attempts)
+
+
+@pytest.mark.parametrize(
+    ("later", "outcome", "left"),
+    [
+        ([], _UNKNOWN, 1),
+        ([_restore("s/a", "s/b", outcome=APPLIED)], _DONE, 0),
+        ([_restore("s/a", outcome=APPLIED)], _UNKNOWN, 1),
+        ([_restore("s/a", outcome=APPLIED), _restore("s/b", outcome=APPLIED)], _DONE, 0),
+        ([_restore("s/a", "s/b", "s/c")], _UNKNOWN, 1),
+    ],
+    ids=["nothing after it", "all again", "one namespace", "one by one", "again, and cut again"],
+)
+def test_a_restore_is_over_once_others_had_its_namespaces(
+    later: list[JournalRun], outcome: Outcome, left: int
+) -> None:
+    runs = [_LOST, *later]
+
+    assert list(final_outcomes(runs)) == [(_A, _DONE), (_B, outcome)]
+    assert len(unfinished(runs)) == left
+
+
+def test_an_apply_is_over_once_another_one_was_begun() -> None:
+    assert unfinished([_CUT, _run(outcome=APPLIED, digest="e")]) == ()
+    assert len(unfinished([_CUT, _run(digest="e")])) == 1
+
+
+def test_what_could_not_be_set_back_is_no_closing() -> None:
+    failed = Attempt(action=_A, outcome=_FAILED, closes=True)
+    run = replace(_CUT, attempts=(*_CUT.attempts, failed, replace(failed, outcome=_DONE)))
+
+    assert (run.closings, run.tried) == (1, 2)

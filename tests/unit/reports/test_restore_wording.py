@@ -63,10 +63,6 @@ rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics,
 ✓ shop/orders/created   v0 to v1
 ✗ shop/orders/deleted   2 deletions in place of v0 to v1: 1 of 2 steps done
 + shop/payments/paid    v1 after 1 deletion in place of v0: not begun
-
-also as recorded: 2 namespaces, 2 policies
-while versions are registered, every strategy accepts them and no producer can register one: 2
-  policies set back at the end
 """
 
 

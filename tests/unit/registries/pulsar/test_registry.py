@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 import pytest
 from werkzeug import Request, Response
 
-from gitops.model.errors import OutsideError, RegistryRefusedError, UsageError
+from gitops.model.errors import (
+    OutsideError,
+    RegistryRefusedError,
+    UnknownOutcomeError,
+    UsageError,
+)
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     BrokerSettings,
@@ -171,12 +176,13 @@ def test_topics_that_do_not_exist_cost_one_request_each(
         ({"compactedLedger": {"ledgerId": 9}}, {}, False),
         ({"cursors": {"__compaction": {"properties": {"CompactedTopicLedger": 9}}}}, {}, False),
         ({"cursors": None}, {}, False),
+        (None, {}, False),
     ],
 )
-def test_topics_of_a_namespace_without_topic_policies_cost_one_request_each(
+def test_settled_topics_of_a_namespace_without_topic_policies_cost_one_request_each(
     cluster: FakeCluster,
     registry: PulsarRegistry,
-    stats: dict[str, object],
+    stats: dict[str, object] | None,
     configuration: dict[str, str],
     spared: bool,  # noqa: FBT001 - a table's column
 ) -> None:
@@ -187,9 +193,13 @@ def test_topics_of_a_namespace_without_topic_policies_cost_one_request_each(
         cluster.answers[f"persistent/{topic}/schemaValidationEnforced"] = False
     cluster.lists(*(f"persistent://{topic}" for topic in topics))
     cluster.answers["brokers/configuration/runtime"] = {**SWITCHES, **configuration}
-    cluster.answers[f"persistent/{NAMESPACE}/__change_events/internalStats"] = {**NEVER, **stats}
+    if stats is not None:
+        path = f"persistent/{NAMESPACE}/__change_events/internalStats"
+        cluster.answers[path] = {**NEVER, **stats}
+    info = SchemaInfo(type=SchemaType.STRING)
 
-    found = registry.observe(Scope(topics=frozenset(topics))).topics
+    scope = Scope(topics=frozenset(topics), settled=dict.fromkeys(topics, info))
+    found = registry.observe(scope).topics
 
     assert {topic: state.policies for topic, state in found.items()} == dict.fromkeys(
         topics, TopicPolicies()
@@ -333,7 +343,7 @@ def test_a_success_without_a_version_is_none(
     cluster: FakeCluster, registry: PulsarRegistry, body: str
 ) -> None:
     cluster.answers[f"schemas/{TOPIC}/schema"] = Response(body)
-    with pytest.raises(OutsideError, match="not a schema version"):
+    with pytest.raises(UnknownOutcomeError, match="not a schema version"):
         registry.register_schema(TOPIC, SchemaInfo(type=SchemaType.STRING))
 
 
