@@ -33,6 +33,9 @@ __all__ = ["BrokerSettings", "BrokerUnavailableError", "RunningBroker", "pulsar_
 START_SECONDS: Final = 120
 POLL_SECONDS: Final = 0.1
 END_SECONDS: Final = 30
+STARTS: Final = 3
+_LOG: Final = "broker.log"
+_TAKEN: Final = "Address already in use"
 LOG_TAIL: Final = 4000
 
 _OPENED: Final = (
@@ -131,7 +134,27 @@ def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBro
 def _started(
     java: str, jars: str, folder: Path, settings: BrokerSettings
 ) -> Iterator[RunningBroker]:
-    """Start the process, wait until it answers, end it."""
+    """Start the process, wait until it answers, end it.
+
+    A port that was free a moment ago may be taken by then: a new broker tries others.
+    """
+    for left in reversed(range(STARTS)):
+        with _process(java, jars, folder, settings) as (process, running):
+            try:
+                _wait_until_up(process, running.admin_url, settings.headers, folder / _LOG)
+            except RuntimeError as error:
+                if left and not settings.data and _TAKEN in str(error):
+                    continue
+                raise
+            yield running
+            return
+
+
+@contextmanager
+def _process(
+    java: str, jars: str, folder: Path, settings: BrokerSettings
+) -> Iterator[tuple[subprocess.Popen[bytes], RunningBroker]]:
+    """The process, which is ended."""
     broker_port, web_port, tls_port, bookie_port, zookeeper_port = _free_ports(5)
     config = {
         **_CONFIG,
@@ -155,14 +178,12 @@ def _started(
     else:
         ports.append("--wipe-data")
     command = [*_command(java, folder, config), *ports]
-    log = folder / "broker.log"
-    with log.open("wb") as output:
+    with (folder / _LOG).open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment
         )
     try:
-        _wait_until_up(process, running.admin_url, settings.headers, log)
-        yield running
+        yield process, running
     finally:
         _end(process, tidy=settings.data is not None)
 
