@@ -192,7 +192,7 @@ class NamespaceAudit:
             yield Cause(message=message, finding=found)
 
     def _compacted_causes(self) -> Iterator[Cause]:
-        """The namespace, and topics with a strategy of their own."""
+        """The namespace, and topics that set the strategy themselves."""
         hint = "set a strategy such as BACKWARD_TRANSITIVE there"
         for subject, (strategy, by) in self._forgetting.items():
             message = (

@@ -43,13 +43,14 @@ def show_status(
     from gitops.journal.reader import read_journal
 
     runs = read_journal(path)
+    left = unfinished(runs)
     tried, asked = {run.digest for run in runs}, {plan["digest"] for plan in plans}
-    file = str(plan_file or "") if all(run.digest in asked for run in unfinished(runs)) else ""
+    file = str(plan_file or "") if all(run.digest in asked for run in left) else ""
     print_result(JournalResult(path=str(path), runs=runs, plan_file=file), display)
     waiting = [plan["registry"]["name"] for plan in plans if plan["digest"] not in tried]
     if runs and waiting:
         print_message(f"not begun: {', '.join(waiting)}")
-    return Exit.PARTIAL if unfinished(runs) or (runs and waiting) else Exit.GOOD
+    return Exit.PARTIAL if left or (runs and waiting) else Exit.GOOD
 
 
 def plan_to_resume(path: Path, registry: str) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def check_change(
 def _registries(options: CheckOptions, loaded: LoadedChange) -> tuple[str, ...]:
     """Of a group also the members that the change takes out: it does not choose its judges.
 
-    A registry that it removes is a finding of its own, CHECK-R003.
+    A registry that it removes is reported by CHECK-R003.
     """
     head, base = loaded.head.config, loaded.base.config
     before = (name for group in options.registries for name in base.groups.get(group, ()))

@@ -10,27 +10,17 @@ import pytest
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope
-from gitops.registries.pulsar.registry import open_registry
-from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.usecases.audit import AuditRequest, audit
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from gitops.ports import Registry
 
 pytestmark = pytest.mark.broker
 
 OTHER: Final = "zz-other"
-
-
-@pytest.fixture
-def registry(pulsar_admin_url: str, tmp_path: Path) -> Iterator[Registry]:
-    registry = open_registry("test", PulsarConfig(url=pulsar_admin_url), tmp_path)
-    yield registry
-    registry.close()
 
 
 @pytest.fixture

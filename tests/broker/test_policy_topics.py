@@ -12,13 +12,10 @@ from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy, Topic
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import Scope, TopicState
 from gitops.registries.pulsar.admin_client import AdminClient
-from gitops.registries.pulsar.registry import open_registry
-from gitops.registries.pulsar.settings import PulsarConfig
 from tests.support.admin_rest import admin_request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
     from gitops.ports import Registry
     from gitops.registries.pulsar.error_responses import Answer
@@ -28,13 +25,6 @@ pytestmark = pytest.mark.broker
 FULL: Final = SchemaCompatibilityStrategy.FULL
 INFO: Final = SchemaInfo(type=SchemaType.STRING)
 TOPICS: Final = 6
-
-
-@pytest.fixture
-def registry(pulsar_admin_url: str, tmp_path: Path) -> Iterator[Registry]:
-    registry = open_registry("test", PulsarConfig(url=pulsar_admin_url), tmp_path)
-    yield registry
-    registry.close()
 
 
 @pytest.fixture

@@ -12,17 +12,12 @@ from gitops.model.plan import RefusedSchema
 from gitops.model.policy import NamespacePolicies, PolicyChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.planning.plan import make_plan
-from gitops.registries.pulsar.registry import open_registry
-from gitops.registries.pulsar.settings import PulsarConfig
 from gitops.usecases.apply import apply
 from tests.support.admin_rest import admin_request
 from tests.support.states import INT64, avro, field, observe, question, state, topic_state
 from tests.support.waivers import refusal, waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from gitops.model.plan import Plan
     from gitops.model.schema import SchemaInfo
     from gitops.model.state import RegistryState, TopicState
@@ -32,13 +27,6 @@ pytestmark = pytest.mark.broker
 
 _KEY = "schemaCompatibilityStrategy"
 _OLD, _BREAKING = avro(field("a")), avro(field("a"), field("b"))
-
-
-@pytest.fixture
-def registry(pulsar_admin_url: str, tmp_path: Path) -> Iterator[Registry]:
-    registry = open_registry("test", PulsarConfig(url=pulsar_admin_url), tmp_path)
-    yield registry
-    registry.close()
 
 
 @pytest.fixture(params=[0, 2], ids=["plain", "partitioned"])

@@ -94,8 +94,11 @@ def _write_fixes(request: CheckOptions, display: Display) -> None:
     from gitops.cli.session import open_repository
 
     fixes: dict[str, bytes] = {}
-    config = open_repository(request.repo).repository.config
-    for name in registries_in_order(request.registries, config) or (None,):
+    names: list[str | None] = [None]
+    if request.registries:
+        config = open_repository(request.repo).repository.config
+        names = [*registries_in_order(request.registries, config)]
+    for name in names:
         asked = replace(request, registries=(name,) if name else (), fix=True, replay=None)
         with check_change(asked, display) as (outcome, loaded):
             root = loaded.change.checkout.root

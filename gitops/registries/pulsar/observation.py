@@ -270,7 +270,7 @@ class _Observer:
     def without_policies(
         self, scope: Scope, existing: Mapping[NamespaceName, set[TopicName]]
     ) -> set[TopicName]:
-        """Those of the settled topics that are likely to have no policies of their own.
+        """Those of the settled topics that are likely to have no policies.
 
         Of one that is not persistent only its partitions can have some, so that is asked for.
         """
