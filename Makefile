@@ -6,7 +6,7 @@ SHELL := bash
 
 BIN := .venv/bin
 READY := .venv/.ready
-# Two workers suit a small machine; the tests of the one broker stay together on one of them.
+# Two workers suit a small machine; each starts a broker, and a file's broker tests share it.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 .PHONY: help
@@ -34,7 +34,7 @@ quick: style ## Under a minute: style, layers, and the unit tests that are fast
 	@HYPOTHESIS_PROFILE=quick $(PYTEST) --dist loadfile --quiet -m "not broker and not slow" tests/unit tests/architecture
 
 .PHONY: pythons
-pythons: $(READY) ## The unit tests, on every other Python from 3.11 on that the machine has
+pythons: $(READY) ## Rule cases, recorded decisions and commands, on every other Python from 3.11 on
 	@scripts/test-pythons
 
 .PHONY: lint

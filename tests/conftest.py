@@ -42,10 +42,16 @@ settings.load_profile(
 
 @pytest.hookimpl(tryfirst=True)  # xdist names the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the broker's tests in one process, which starts one broker (`--dist loadgroup`)."""
+    """Keep a file's broker tests in one process (`--dist loadgroup`), which starts one broker.
+
+    The files are shared out, and each process has a broker of its own. Where PULSAR_ADMIN_URL
+    names one for all of them, they stay together: some tests change settings of the whole broker.
+    """
     for item in items:
         if item.get_closest_marker("broker"):
-            item.add_marker(pytest.mark.xdist_group("broker"))
+            shared = os.environ.get("PULSAR_ADMIN_URL")
+            group = "broker" if shared else f"broker {item.path.stem}"
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_collection_finish() -> None:
