@@ -121,7 +121,7 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     "validate": (_FINDINGS,),
     "fmt": ((1, "A file cannot be read or, with --check, is not formatted."),),
     "check": (_FINDINGS, (4, "git or a registry failed, or the clone is too shallow.")),
-    "plan": (_FINDINGS, (3, "With --detailed-exitcode: files and registry differ.")),
+    "plan": (_FINDINGS, (3, "With --detailed-exitcode: there is something to apply.")),
     "rollout": ((1, "No order is safe, a schema is refused, or files have errors."),),
     "replay": ((1, "There are findings at or above --fail-on, such as unread messages."),),
     "compat": ((1, "NEW is refused, or there are findings at or above --fail-on."),),

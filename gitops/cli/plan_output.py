@@ -207,6 +207,9 @@ def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
 
 
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:
-    """1 where a finding is at or above the threshold; else 3 for differences where `detailed`."""
-    found = exit_code(plan.findings, display.fail_on)
-    return Exit.CHANGES if found == Exit.GOOD and detailed and plan.has_differences else found
+    """1 where a finding is at or above the threshold; else 3 for actions where `detailed`.
+
+    Drift that no action changes is no reason for 3: an apply would have nothing to do.
+    """
+    code = exit_code(plan.findings, display.fail_on)
+    return Exit.CHANGES if code == Exit.GOOD and detailed and plan.actions else code

@@ -253,11 +253,6 @@ class Plan:
     limits: tuple[str, ...] = ()
     latest: Mapping[TopicName, SchemaEntry] = field(default_factory=dict)
 
-    @property
-    def has_differences(self) -> bool:
-        """Whether the registry is not what the files want, whatever can be done about it."""
-        return bool(self.actions) or any(isinstance(one, SchemaDrift) for one in self.notices)
-
     def with_findings(self, of: Callable[[Iterable[Finding]], tuple[Finding, ...]]) -> Plan:
         """The plan with other findings, in its actions and notices too."""
         return replace(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan, RefusedSchema, SchemaDrift
+from gitops.model.plan import Plan, RefusedSchema
 from gitops.model.rules import make_finding
 from gitops.planning.fingerprints import is_same
 
@@ -28,14 +28,12 @@ def not_applied_finding(registry: str, before: Plan) -> Finding | None:
 
 
 def _left(plan: Plan) -> str:
-    """`3 actions to carry out, 1 schema refused`; empty where the registry is as the files."""
+    """`3 actions to carry out, 1 schema refused`; empty where an apply has nothing to do.
+
+    Drift is not counted: no apply changes it, so waiting for one would never end.
+    """
     refused = sum(isinstance(one, RefusedSchema) for one in plan.notices)
-    drifted = sum(isinstance(one, SchemaDrift) for one in plan.notices)
-    counts = (
-        (len(plan.actions), "action", "to carry out"),
-        (refused, "schema", "refused"),
-        (drifted, "topic", "drifted"),
-    )
+    counts = ((len(plan.actions), "action", "to carry out"), (refused, "schema", "refused"))
     return ", ".join(
         f"{number} {what}{'' if number == 1 else 's'} {how}"
         for number, what, how in counts

@@ -124,3 +124,33 @@ def test_a_first_registry_that_is_gone_stops_an_apply_and_no_plan(
     assert code == 4
     assert {one["registry"]["name"] for one in document["plans"]} == {"last", "staging"}
     assert [one["registry"] for one in document["failures"]] == ["dead"]
+
+
+def test_drift_of_the_first_registry_does_not_stop_the_one_after_it(
+    command: Command, repo: Path, tmp_path: Path
+) -> None:
+    apply = ("apply", "--repo", str(repo))
+    group = ("--registry", "all")
+    assert command(*apply, "--auto-approve", *group)[0] == 0
+    definition = repo / "namespaces" / TENANT / "orders" / "order-cancelled.avsc"
+    by_hand = tmp_path / "by-hand.avsc"
+    by_hand.write_bytes(definition.read_bytes())
+    optional = {"name": "by_hand", "type": ["null", "int"], "default": None}
+    edit_json(by_hand, lambda schema: schema["fields"].append(optional))
+    topic = f"{TENANT}/orders/order-cancelled"
+    upload = ("schemas", "upload", topic, str(by_hand), "--type", "JSON", "--repo", str(repo))
+    assert command(*upload)[0] == 0
+    plan_file = str(tmp_path / "plan.json")
+    plan = ("plan", "--repo", str(repo), *group, "--detailed-exitcode", "--format", "json")
+
+    code, text = command(*plan)
+    assert code == 0, "drift that no apply changes asks for no approval"
+    assert json.loads(text)["plans"][0]["summary"]["drift"] == 1
+
+    manifest = repo / "namespaces" / TENANT / "orders" / "added.yaml"
+    manifest.write_text("apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: STRING}\n")
+    code, text = command(*plan, "--out", plan_file)
+    assert (code, [len(one["actions"]) for one in json.loads(text)["plans"]]) == (3, [1, 1])
+    assert command(*apply, plan_file)[0] == 0
+    code, text = command(*plan)
+    assert (code, [one["actions"] for one in json.loads(text)["plans"]]) == (0, [[], []])

@@ -45,7 +45,7 @@ def plan(
     ] = False,
     detailed_exitcode: Annotated[
         bool,
-        typer.Option("--detailed-exitcode", help="Exit with 3 where files and registry differ."),
+        typer.Option("--detailed-exitcode", help="Exit with 3 where there is something to apply."),
     ] = False,
     output_format: Annotated[
         str, options.format_of(results.PlanResult, results.PlansResult, results.FindingsResult)
