@@ -14,6 +14,8 @@ from itertools import count
 from types import FrameType
 from typing import Final, NoReturn, TypeVar, final
 
+from gitops import signals
+
 _T = TypeVar("_T")
 
 
@@ -102,7 +104,7 @@ def interruptible(again: Callable[[], None] = interrupt) -> Iterator[Callable[[]
 
     before = signal.signal(signal.SIGINT, press)
     try:
-        yield pressed.is_set
+        yield lambda: pressed.is_set() or signals.was_requested()
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -111,7 +113,7 @@ def interruptible(again: Callable[[], None] = interrupt) -> Iterator[Callable[[]
 class Interruption:
     """Ctrl-C for work whose steps are not to be cut: somebody asks, and the work stops by itself.
 
-    The command line makes SIGTERM another way to press it.
+    The command line makes SIGTERM and SIGHUP other ways to press it.
     Only the wait for an answer is ever cut, by a second Ctrl-C. So wherever a signal comes, what
     was done is known, and can be reported.
     """
@@ -122,8 +124,8 @@ class Interruption:
 
     @property
     def asked(self) -> bool:
-        """Whether the work is to stop before its next step."""
-        return self._asked
+        """Whether the work is to stop before its next step; also for a signal that came earlier."""
+        return self._asked or signals.was_requested()
 
     def wait(self, call: Callable[[], Answer]) -> Answer:
         """What the call answers; raises KeyboardInterrupt where somebody does not wait for it."""

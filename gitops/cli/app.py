@@ -14,8 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import gitops
+from gitops import signals
 from gitops.cli.completion import VARIABLE
-from gitops.cli.exits import Exit, end_at_signals, prepare_streams, run_to_exit, run_until_sigterm
+from gitops.cli.exits import Exit, prepare_streams, run_to_end
 from gitops.cli.progress import waiting_line
 from gitops.cli.usage_errors import corrected_command_line, given_word, plain
 from gitops.model.errors import UsageError
@@ -163,14 +164,13 @@ def _root(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    signals.listen()
     raise_recursion_limit()
     prepare_streams()
     # People add it at the end, to the line that has just failed.
     args = [arg for arg in sys.argv[1:] if arg not in _VERBOSE]
     verbose = len(args) < len(sys.argv) - 1
-    code = run_until_sigterm(lambda: run_to_exit(lambda: run(args), verbose=verbose))
-    end_at_signals(code)
-    raise SystemExit(code)
+    raise SystemExit(run_to_end(lambda: run(args), verbose=verbose))
 
 
 @cache
@@ -199,6 +199,7 @@ def run(args: list[str]) -> int:
             command.make_context("pulsar-gitops", list(args), obj=tuple(args)) as context,
             waiting_line(),
         ):
+            signals.raise_if_requested()
             result = command.invoke(context)
     except typer.Exit as ended:
         return int(ended.exit_code)

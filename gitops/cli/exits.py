@@ -4,52 +4,45 @@ from __future__ import annotations
 
 import codecs
 import errno
+import io
 import os
 import re
 import select
-import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from enum import IntEnum
-from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final, final
 
+from gitops import signals
 from gitops.model.errors import GitopsError, OutsideError
 from gitops.reports.text.plain import safe
 
-
-def run_until_sigterm(command: Callable[[], int]) -> int:
-    """Run; where SIGTERM has interrupted the command, it ends with 143 instead of 130.
-
-    Whoever waits for Ctrl-C, or holds it back, gets SIGTERM by the same handler; who takes both
-    is left alone. Nothing is changed where SIGTERM is ignored.
-    """
-    terminated = False
-
-    def press(number: int, frame: FrameType | None) -> None:
-        nonlocal terminated
-        terminated = True
-        handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):  # a background shell has Ctrl-C ignored, and SIGTERM not
-            raise KeyboardInterrupt
-        handler(number, frame)
-
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, press)
-    code = command()
-    return Exit.TERMINATED if terminated and code == Exit.INTERRUPTED else code
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
-def end_at_signals(code: int) -> None:
-    """Whoever presses Ctrl-C while Python puts its things away gets the code, and no traceback."""
+def run_to_end(command: Callable[[], int], *, verbose: bool) -> int:
+    """Run; answers the code that the process has to end with, which no later signal changes."""
+    code: int | None = None
+    try:
+        code = run_to_exit(command, verbose=verbose)
+        _flush_streams()
+        code = signals.exit_code() if code == Exit.INTERRUPTED else code
+        signals.finish(code)
+    except KeyboardInterrupt:  # the code may be known already
+        code = signals.exit_code() if code in (None, Exit.INTERRUPTED) else code
+    return code
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        os._exit(code)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, end)
+def _flush_streams() -> None:
+    """Write what is left; Python would end with 120 where it cannot."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _drop(number)
 
 
 # Exit codes, and how errors become one.
@@ -66,6 +59,7 @@ class Exit(IntEnum):
     STALE = 5
     PARTIAL = 6
     BUG = 70
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -76,6 +70,7 @@ _UNWRITABLE: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.
 
 def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
     """Run, and turn whatever goes wrong into a message on stderr and an exit code."""
+    code: int | None = None
     try:
         code = command()
         sys.stdout.flush()
@@ -83,9 +78,14 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
         print_error(error)
         return error.exit_code
     except KeyboardInterrupt:
+        if code is not None:  # it has ended
+            return code
         print("interrupted", file=sys.stderr)
         return Exit.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: a bug of ours gets code 70
+        if signals.was_requested():  # a library made an error of it, or its terminal is gone
+            print("interrupted", file=sys.stderr)
+            return Exit.INTERRUPTED
         if isinstance(error, BrokenPipeError) and _is_unread():
             # Whoever read our output has seen enough; Python would complain while it closes stdout.
             drop_stdout()
@@ -94,20 +94,9 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
             drop_stdout()
             print_error(OutsideError(f"cannot write the answer: {error.strerror}"))
             return Exit.OUTSIDE
-        if _is_interrupt(error):
-            print("interrupted", file=sys.stderr)
-            return Exit.INTERRUPTED
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
     return code
-
-
-def _is_interrupt(error: BaseException) -> bool:
-    """Whether a library made an error of Ctrl-C: pydantic does, while it loads models."""
-    found: BaseException | None = error
-    while found is not None and not isinstance(found, KeyboardInterrupt):
-        found = found.__cause__ or found.__context__
-    return found is not None or "KeyboardInterrupt:" in str(error)
 
 
 def _is_unread() -> bool:
@@ -120,7 +109,13 @@ def _is_unread() -> bool:
 
 def drop_stdout() -> None:
     """Have whatever else goes to stdout go nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop(sys.stdout.fileno())
+
+
+def _drop(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 def print_error(error: GitopsError, before: str = "") -> None:
@@ -149,6 +144,7 @@ def _tell_bug(error: Exception, *, verbose: bool) -> None:
 
 
 _HANDLER: Final = "pulsar-gitops"
+_STDERR: Final = 2
 _SIGNS: Final = {
     "✓": "ok", "✗": "x", "→": "->", "…": "...", "·": "-", "–": "-", "—": "-", "─": "-", "│": "|",
     "•": "*", "⚠": "!", "≥": ">=", "↳": "->",
@@ -170,12 +166,26 @@ def prepare_streams() -> None:
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr.fileno() == _STDERR:
+        raw = io.BufferedWriter(_Stderr(_STDERR, "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(raw, sys.stderr.encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=_HANDLER)
     for name in _SIZES:
         if not _SIZE.fullmatch(os.environ.get(name, "")):
             os.environ.pop(name, None)
+
+
+@final
+class _Stderr(io.FileIO):
+    """What is said on stderr may be lost, as when its terminal is closed; no work fails for it."""
+
+    def write(self, data: Buffer, /) -> int:
+        """Write it, or nothing."""
+        with suppress(OSError):
+            return super().write(data)
+        return memoryview(data).nbytes
 
 
 def _replace_character(error: UnicodeError) -> tuple[str, int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from gitops import signals
 from gitops.cli.console import print_message, print_report
 from gitops.cli.exits import drop_stdout, print_error
 from gitops.cli.progress import progress_bar
@@ -126,6 +127,7 @@ def carry_out(
     report = _Report(execution, display, into)
 
     def run(asked: Interruption) -> None:
+        signals.hold()  # also until the process ends, or another plan begins
         if into:
             into.interruption = asked
         try:

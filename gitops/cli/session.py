@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gitops import signals
 from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
 from gitops.model.broker_settings import as_if_broker
@@ -135,6 +136,7 @@ def open_registry(
     found, config = registry_config(opened.repository, names[0] if names else None)
     if release is not None:
         config = replace(config, broker=as_if_broker(config.broker, release))
+    signals.raise_if_requested()
     registry = open_by_kind(found, config, opened.root)
     try:
         yield registry, config

@@ -1,16 +1,19 @@
-"""Where the command begins: nothing is loaded yet that somebody could interrupt."""
+"""Where the command begins: signals are recorded before anything else is loaded."""
 
 import sys
+from contextlib import suppress
 
-_INTERRUPTED = 130
-"""Exit.INTERRUPTED, which is not loaded yet either."""
+from gitops import signals
 
 
 def main() -> None:
     """Run the command line and exit with its code."""
     try:
+        signals.listen()
         from gitops.cli.app import main as run
+
+        run()
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        raise SystemExit(_INTERRUPTED) from None
-    run()
+        with suppress(OSError):  # a terminal that was closed
+            print("interrupted", file=sys.stderr)
+        raise SystemExit(signals.exit_code()) from None

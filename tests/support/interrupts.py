@@ -52,6 +52,15 @@ app.main()
 """The same once a schema is registered, and nobody has noted it."""
 
 
+_TAKING: Final = """\
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+TAKE_TERMINAL: Final = (sys.executable, "-S", "-c", _TAKING)
+"""Before a command: the terminal that is its stdin is the one whose end sends it SIGHUP."""
+
+
 @contextmanager
 def ctrl_c_as_ever() -> Iterator[None]:
     """Processes that are started within hear Ctrl-C, also where this one does not.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from gitops import signals
 from gitops.cli import options
 from gitops.cli.apply_journal import (
     journal_path,
@@ -171,6 +172,7 @@ def _require_turn(
     name: str, codes: Mapping[str, int], opened: OpenedRepository, reports: Reports
 ) -> None:
     """Raises InterruptedApplyError, and _NotBegunError where what comes first is not applied."""
+    signals.release()
     if reports.interruption.asked:
         hint = "run the same command again: it goes on where it stopped"
         raise InterruptedApplyError(f"interrupted before {name}", hint=hint)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gitops import signals
 from gitops.cli import options
 from gitops.cli.completion import subjects
 from gitops.cli.exits import Exit
@@ -71,6 +72,7 @@ def set_policies(
     name = parse_subject(subject)
     with open_registry(open_repository(repo), registry) as (live, _):
         changes = parse_assignments(observe_policies(live, name).own, assignments)
+        signals.raise_if_requested()
         live.set_policies(name, changes)
     for change in changes:
         print_message(f"{change.key}  {policy_text(change.before)} → {policy_text(change.after)}")

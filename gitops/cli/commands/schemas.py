@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gitops import signals
 from gitops.cli import completion, options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
@@ -70,6 +71,7 @@ def upload(
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
+        signals.raise_if_requested()
         version = live.register_schema(name, info)
     print_text(f"{version}\n")
     print_message(f"{name} is registered as v{version}")
@@ -146,6 +148,7 @@ def delete(
         if not yes and not _confirm(question):
             print_message("nothing was deleted")
             return Exit.USAGE
+        signals.raise_if_requested()
         version = live.delete_schema(name, force=force)
         all_of_it = f"deleted all versions of {name} in {live.name}"
     print_message(all_of_it if force else f"deleted; the tombstone is version {version}")

@@ -1,7 +1,8 @@
-"""SIGTERM ends a command as Ctrl-C does, with a code of its own."""
+"""SIGTERM and SIGHUP end a command as Ctrl-C does, with codes of their own."""
 
 from __future__ import annotations
 
+import atexit
 import json
 import signal
 import subprocess
@@ -11,21 +12,29 @@ from pathlib import Path
 
 import pytest
 
-from gitops.cli.exits import Exit, run_to_exit, run_until_sigterm
+from gitops import signals
+from gitops.cli.exits import Exit, run_to_end
 from gitops.interrupts import interruption
 from gitops.model.errors import InterruptedApplyError
 from tests.support.command_line import PROGRAM, CommandLine
 from tests.support.interrupts import APPLYING, REPLAYING, ctrl_c_as_ever, interrupted
 
 LOCAL = ("replay", "--engine", "local")
-ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+ENDS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 
 
 @pytest.fixture
 def _restored() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    yield
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(signals, "_state", signals._State())  # noqa: SLF001
+        patch.setattr(atexit, "register", lambda _function: None)
+        patch.setattr(sys, "unraisablehook", sys.unraisablehook)
+        yield
     for number, handler in before.items():
         signal.signal(number, handler)
 
@@ -132,37 +141,169 @@ def test_ctrl_c_before_and_after_a_command_shows_no_traceback(program: str, code
 
 
 @pytest.mark.parametrize("code", [Exit.GOOD, Exit.FINDINGS, Exit.PARTIAL])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.usefixtures("_restored")
-def test_what_ends_otherwise_keeps_its_code(code: Exit) -> None:
+def test_what_ends_otherwise_keeps_its_code(code: Exit, number: signal.Signals) -> None:
     """Somebody heard the signal and finished, or failed, all the same."""
 
     def command() -> int:
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(number)
         return code
 
-    assert run_until_sigterm(command) == code
+    signals.listen()
+    assert run_to_end(command, verbose=False) == code
 
 
+@pytest.mark.parametrize(("number", "code"), ENDS[1:])
 @pytest.mark.usefixtures("_restored")
-def test_sigterm_is_held_back_as_ctrl_c_is_where_that_is_ignored() -> None:
+def test_others_are_held_back_as_ctrl_c_is_where_that_is_ignored(
+    number: signal.Signals, code: int
+) -> None:
     """As while a JVM starts, below a shell that ignores Ctrl-C in the background."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     done: list[str] = []
 
     def command() -> int:
         with interruption() as asked:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(number)
             done.append("the rest")
             assert asked.asked
         raise InterruptedApplyError("interrupted")
 
-    assert run_until_sigterm(lambda: run_to_exit(command, verbose=False)) == Exit.TERMINATED
+    signals.listen()
+    assert run_to_end(command, verbose=False) == code
     assert done == ["the rest"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.usefixtures("_restored")
-def test_sigterm_that_is_ignored_stays_so() -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    assert run_until_sigterm(lambda: Exit.INTERRUPTED) == Exit.INTERRUPTED
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+def test_a_signal_that_is_ignored_stays_so(number: signal.Signals) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    signals.listen()
+    assert signal.getsignal(number) is signal.SIG_IGN
+
+
+@pytest.mark.usefixtures("_restored")
+def test_a_second_sighup_is_the_same_hangup() -> None:
+    """The kernel sends it to the job of a terminal that closes, and so does the shell."""
+    signals.listen()
+
+    def answer() -> int:
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGHUP)
+        return 7
+
+    with interruption() as asked:
+        assert asked.wait(answer) == 7
+        assert asked.asked
+
+
+@pytest.mark.usefixtures("_restored")
+def test_an_interruption_that_python_ignores_is_known_all_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    signals.listen()
+    _lose_a_signal()
+    assert signals.was_requested()
+    with interruption() as asked:
+        assert asked.asked
+    with pytest.raises(KeyboardInterrupt):
+        signals.raise_if_requested()
+    assert capsys.readouterr().err == ""
+
+
+def _lose_a_signal() -> None:
+    """Python ignores what a finalizer raises."""
+
+    class Finalized:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    Finalized()
+
+
+LOSING = """\
+import signal, sys
+from gitops import signals
+signals.listen()
+from gitops.cli import app
+from gitops.repository import loader
+
+class Finalized:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+load = loader.load
+
+def lose(*args, **more):
+    if place == "before":
+        Finalized()
+    return load(*args, **more)
+
+from gitops.registries.embedded.registry import EmbeddedRegistry
+register_schema = EmbeddedRegistry.register_schema
+
+def register(self, topic, info):
+    version = register_schema(self, topic, info)
+    if place == "between":
+        Finalized()
+    return version
+
+place = sys.argv.pop(1)
+loader.load = lose
+EmbeddedRegistry.register_schema = register
+app.main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["before", "between"])
+def test_a_lost_ctrl_c_stops_an_apply_before_its_next_write(place: str, repo: Path) -> None:
+    with ctrl_c_as_ever():
+        ended = subprocess.run(
+            [sys.executable, "-c", LOSING, place, "apply", "--auto-approve", "--format", "json"],
+            cwd=repo,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 130, ended.stderr
+    assert "Exception ignored" not in ended.stderr
+    if place == "before":
+        assert (ended.stdout, ended.stderr) == ("", "interrupted\n")
+        assert not (repo / ".gitops").exists()
+        return
+    outcomes = [result["outcome"] for result in json.loads(ended.stdout)["results"]]
+    registered = [each for each in outcomes if each == "done"]
+    assert outcomes[len(registered) :].count("notAttempted") == len(outcomes) - len(registered) > 0
+    assert "interrupted" in ended.stderr
+
+
+@pytest.mark.slow
+def test_a_signal_after_an_apply_changes_no_exit_code(repo: Path) -> None:
+    """It comes when the last action is done, and while the registry is closed."""
+    program = APPLYING.replace("EmbeddedRegistry.register_schema = held", LATE)
+    with ctrl_c_as_ever():
+        ended = subprocess.run(
+            [sys.executable, "-c", program, "apply", "--auto-approve"],
+            cwd=repo,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (ended.returncode, "interrupted" in ended.stderr) == (0, False), ended.stderr
+    assert "applied 13 actions to local" in ended.stdout
+
+
+LATE = """
+import os, signal
+close = EmbeddedRegistry.close
+
+def late(self):
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+    close(self)
+
+EmbeddedRegistry.close = late
+"""
