@@ -162,7 +162,12 @@ class _Fixes:
     def edit(self, target: _Target, effort: Effort) -> bool:
         """Make the first edit of a definition that helps; answers whether there is one."""
         file, _ = target
-        findings = self.findings_by_target(self._trials.plan(file, self.edited)).get(target)
+        plan = self._trials.plan(file, self.edited)
+        findings = [
+            finding
+            for finding in self.findings_by_target(plan).get(target, ())
+            if finding.rule != _RENAME  # a guess: an alias gives readers other values
+        ]
         suggester = self.suggester(target, effort)
         if not findings or suggester is None:
             return False

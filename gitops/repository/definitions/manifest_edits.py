@@ -130,9 +130,6 @@ class _ScalarDefinition(Definition):
     def add_member(self, beside: str, name: str, value: str) -> str | None:
         return self._outer(self._inner.add_member(self._inside(beside), name, value))
 
-    def remove_member(self, pointer: str) -> str | None:
-        return self._outer(self._inner.remove_member(self._inside(pointer)))
-
     def append(self, array: str, values: Sequence[str]) -> str | None:
         return self._outer(self._inner.append(self._inside(array), values))
 
@@ -178,12 +175,6 @@ class _YamlPlaces:
         """The characters of a value, None where there is no such place."""
         found = self.member(pointer)
         return Span(_start(found.node), _end(found.node)) if found else None
-
-    def nearest(self, pointer: str, *, at_key: bool = False) -> Span | None:
-        """The characters of a key, or of a value."""
-        found = self.member(pointer)
-        node = found and ((at_key and found.key) or found.node)
-        return Span(_start(node), _end(node)) if node else None
 
     def member(self, pointer: str) -> _Member | None:
         """The node at a pointer; None for an alias, which is elsewhere."""
@@ -264,15 +255,6 @@ class _YamlDefinition(Definition):
             key = json.dumps(name) if self._is_json else name
             return self._insert_behind(beside, f", {key}: {written}")
         return self._add_line(found, f"{name}: {written}")
-
-    def remove_member(self, pointer: str) -> str | None:
-        found = self._yaml.member(pointer)
-        if found is None or not found.in_block:
-            return super().remove_member(pointer)
-        first = self.text.rfind("\n", 0, found.start) + 1
-        if self.text[first : found.start].strip():  # the first of a list's item
-            return None
-        return self.text[:first] + self.text[self._line_end(found) + 1 :]
 
     def append(self, array: str, values: Sequence[str]) -> str | None:
         found = self._yaml.member(f"{array}/0")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from gitops.repository.definitions.text_edits import Definition
+from gitops.repository.definitions.text_edits import Definition, with_null
+from gitops.schemas.avro.fields import is_number, is_whole
+from gitops.schemas.avro.json_text import Json, JsonTextError, blank_comments, read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +94,49 @@ def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str 
     if old is None:
         return None
     mine, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
-    kind = old.at(other)
-    return None if kind is None or not mine else new.replace(mine, kind)
+    kind, edited = old.at(other), new.at(mine)
+    if kind is None or not mine or edited is None or _added_content(edited, kind):
+        return None
+    return new.replace(mine, kind)
+
+
+_TYPE_MEMBERS: Final = frozenset(
+    ("type", "name", "namespace", "items", "values", "fields", "symbols", "size")
+) | {"logicalType", "precision", "scale", "default"}
+"""Members of a type or a field that the type of another version has its own of."""
+
+
+def _added_content(new: str, old: str) -> bool:
+    """Whether a type has fields, symbols or members that the other one lacks.
+
+    An edit that puts the other one in its place would lose them.
+    """
+    try:
+        return bool(_content(read_json(new)) - _content(read_json(old)))
+    except (JsonTextError, RecursionError):
+        return True
+
+
+def _content(node: Json) -> Counter[str]:
+    found: Counter[str] = Counter()
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, list):
+            waiting += here
+        if isinstance(here, dict):
+            own = {name: value for name, value in here.items() if name not in _TYPE_MEMBERS}
+            found.update(f"{name}: {json.dumps(value)}" for name, value in own.items())
+            symbols, fields = here.get("symbols"), here.get("fields")
+            if isinstance(symbols, list):
+                found.update(f"symbol {symbol}" for symbol in symbols)
+            for field in fields if isinstance(fields, list) else ():
+                if isinstance(field, dict):
+                    found[f"field {field.get('name')}"] += 1
+                    found["default"] += "default" in field
+                    waiting.append(field)
+            waiting += [here[name] for name in ("type", "items", "values") if name in here]
+    return found
 
 
 def _old_default(problem: Problem, new: Definition, old: Definition | None) -> str | None:
@@ -166,33 +211,115 @@ def _type_name(definition: Definition, pointer: str, outer: str | None = None) -
     return own if "." in own or not outer else f"{outer}.{own}"
 
 
-def _default_first(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
-    """The branch that the default is of, in front of the others."""
+def _intended_default(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """The default that the author meant, with the union's branch that it is of in front.
+
+    Text may spell a value, as "0", "false" or "null". Where the text fits as well, null is meant
+    by "null"; what is meant by other text is unknown.
+    """
     field = problem.pointer.removesuffix("/default")
-    branches, default = new.items(f"{field}/type"), new.at(problem.pointer)
-    if default is None or len(branches) < _TWO:
+    kind, written = new.at(f"{field}/type"), new.at(problem.pointer)
+    if kind is None or written is None:
         return None
-    is_null = default == "null"
-    first = [branch for branch in branches if (branch == '"null"') is is_null]
-    rest = [branch for branch in branches if branch not in first]
-    return new.replace(f"{field}/type", f"[{', '.join([*first, *rest])}]")
-
-
-def _no_default(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
-    """A field without the default that is not of its type."""
-    is_default = problem.pointer.endswith("/default")
-    return new.remove_member(problem.pointer) if is_default else None
-
-
-def _null_default(problem: Problem, new: Definition, old: Definition | None) -> str | None:
-    """Null as the default in place of one that is not of the type."""
-    without = _no_default(problem, new, old)
-    if without is None:
+    branches = new.items(f"{field}/type") if kind.startswith("[") else [kind]
+    default = read_json(written)
+    fitting = {
+        value: index
+        for value in _meanings(default)
+        if (index := _fitting_branch(branches, value)) is not None
+    }
+    value = next(iter(fitting), None)
+    if value is None:
         return None
-    return new.with_text(without).nullable(problem.pointer.removesuffix("/default"))
+    if isinstance(default, str) and len(fitting) > 1 and not _is_symbol(branches, default):
+        if _NULL not in fitting:
+            return None
+        value = _NULL
+    edited = new.text
+    if value != json.dumps(default, ensure_ascii=False):
+        edited = new.replace(problem.pointer, value) or edited
+    if index := fitting[value]:
+        if blank_comments(kind) != kind:  # comments would be lost
+            return None
+        ordered = [branches[index], *branches[:index], *branches[index + 1 :]]
+        union = f"[{', '.join(ordered)}]"
+        edited = new.with_text(edited).replace(f"{field}/type", union) or edited
+    return edited
 
 
-_TWO: Final = 2
+def _meanings(default: Json) -> list[str]:
+    """JSON texts of the values that a default may stand for: itself first."""
+    meanings = [json.dumps(default, ensure_ascii=False)]
+    if isinstance(default, float) and default.is_integer() and abs(default) <= _EXACT:
+        meanings.append(str(int(default)))
+    if isinstance(default, str):
+        spelled = default.strip()
+        if spelled.lower() in ("null", "true", "false"):
+            spelled = spelled.lower()
+        with suppress(JsonTextError, RecursionError):
+            if not isinstance(read_json(spelled), str):
+                meanings.append(spelled)
+    return meanings
+
+
+def _is_symbol(branches: Sequence[str], text: str) -> bool:
+    """Whether an enum among the branches has the text as a symbol."""
+    nodes = map(read_json, branches)
+    return any(isinstance(node, dict) and text in node.get("symbols", ()) for node in nodes)
+
+
+def _fitting_branch(branches: Sequence[str], value: str) -> int | None:
+    """The first branch that a default may be of; a type by its name where no other is."""
+    parsed, named = read_json(value), None
+    for index, branch in enumerate(branches):
+        node = read_json(branch)
+        kind = node.get("type") if isinstance(node, dict) else node
+        if kind == "enum":
+            is_fitting = isinstance(parsed, str) and parsed in node.get("symbols", ())
+        elif isinstance(kind, str) and kind in _VALUES:
+            is_fitting = _VALUES[kind](parsed)
+        else:
+            is_fitting = False
+            if named is None and isinstance(parsed, str | dict):
+                named = index
+        if is_fitting:
+            return index
+    return named
+
+
+_EXACT: Final = 2**53
+"""Up to here a double is exactly the whole number that it shows."""
+
+_VALUES: Final[dict[Json, Callable[[Json], bool]]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
+    "int": is_whole,
+    "long": is_whole,
+    "float": is_number,
+    "double": is_number,
+    "string": lambda value: isinstance(value, str),
+    "bytes": lambda value: isinstance(value, str),
+    "fixed": lambda value: isinstance(value, str),
+    "array": lambda value: isinstance(value, list),
+    "map": lambda value: isinstance(value, dict),
+    "record": lambda value: isinstance(value, dict),
+    "error": lambda value: isinstance(value, dict),
+}
+"""Which JSON values may be a default of a kind of type."""
+
+
+def _null_default(problem: Problem, new: Definition, _old: Definition | None) -> str | None:
+    """A type that takes null, where the default is null, or text that spells it."""
+    field = problem.pointer.removesuffix("/default")
+    kind, written = new.at(f"{field}/type"), new.at(problem.pointer)
+    if kind is None or written is None or _NULL not in _meanings(read_json(written)):
+        return None
+    nullable = with_null(kind, new.items(f"{field}/type"))
+    edited = new.replace(problem.pointer, _NULL)
+    return None if edited is None else new.with_text(edited).replace(f"{field}/type", nullable)
+
+
+_NULL: Final = "null"
 
 _Maker = Callable[[Problem, Definition, Definition | None], str | None]
 
@@ -220,8 +347,7 @@ _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
     "AVRO-R004": _OLD_TYPE,
     "AVRO-R005": _OLD_TYPE,
     "AVRO-P002": (
-        ("the default's branch in front", _default_first),
-        ("no default", _no_default),
+        ("the default as it is meant", _intended_default),
         (NULL, _null_default),
     ),
     "AVRO-P003": ((NULL, _nullable),),

@@ -16,7 +16,6 @@ _NULL: Final = '"null"'
 
 class _Places(Protocol):
     def span(self, pointer: str) -> Span | None: ...
-    def nearest(self, pointer: str, *, at_key: bool = False) -> Span | None: ...
 
 
 class Definition:
@@ -55,17 +54,6 @@ class Definition:
     def add_member(self, beside: str, name: str, value: str) -> str | None:
         """A member behind the member at the pointer `beside`, on the same line."""
         return self._insert_behind(beside, f", {json.dumps(name)}: {value}")
-
-    def remove_member(self, pointer: str) -> str | None:
-        """The text without a member of an object, and without the comma beside it."""
-        key, span = self._places.nearest(pointer, at_key=True), self._places.span(pointer)
-        if key is None or span is None:
-            return None
-        before, after = self.text[: key.start].rstrip(), self.text[span.end :]
-        if before.endswith(","):
-            return before[:-1] + after
-        behind = after.lstrip()
-        return self.text[: key.start] + behind.removeprefix(",").lstrip()
 
     def append(self, array: str, values: Sequence[str]) -> str | None:
         """More items at the end of an array that has some."""
@@ -132,6 +120,8 @@ def with_null(kind: str, branches: Sequence[str]) -> str:
     """A type with null as its first branch; `branches` are those that it has."""
     if not kind.startswith("["):
         return f"[{_NULL}, {kind}]"
+    if _NULL not in branches and branches:
+        return f"[{_NULL}, {kind[1:].lstrip()}"
     others = [branch for branch in branches if branch != _NULL]
     return f"[{', '.join([_NULL, *others])}]"
 

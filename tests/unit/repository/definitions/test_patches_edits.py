@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from gitops.model.findings import Severity
+from gitops.repository.definitions.manifest_edits import manifest_definition
+from gitops.repository.definitions.patches import Problem, edits
+from gitops.repository.definitions.text_edits import Definition
 from gitops.repository.file_comparison import Comparison
+from gitops.repository.yaml.dumper import yaml_text
 from gitops.usecases.compat import compare_files
 from tests.support.case_files import Case, cases
 from tests.support.states import field, record
@@ -70,6 +75,115 @@ _PATCHED = {
         '{"name": "r", "type": ["null", "R"], "default": null}',
     ),
 }
+
+
+_UNION: Final = '["null", "long"]'
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "fixed_kind", "fixed_default"),
+    [
+        ('"long"', '"0"', '"long"', "0"),
+        ('"int"', '" -7 "', '"int"', "-7"),
+        ('"long"', "1.0", '"long"', "1"),
+        ('"boolean"', '"false"', '"boolean"', "false"),
+        ('"boolean"', '"True"', '"boolean"', "true"),
+        (_UNION, '"null"', _UNION, "null"),
+        (_UNION, '"0"', '["long", "null"]', "0"),
+        (_UNION, "0", '["long", "null"]', "0"),
+        ('["long", "null"]', '"NULL"', _UNION, "null"),
+        ('["null", "string"]', '"null"', '["null", "string"]', "null"),
+        ('["null", "string"]', '"0"', '["string", "null"]', '"0"'),
+        ('["null", "string"]', '""', '["string", "null"]', '""'),
+        ('["null", "bytes", "long"]', "3", '["long", "null", "bytes"]', "3"),
+        ('"string"', "null", '["null", "string"]', "null"),
+        ('["int", "string"]', "null", '["null", "int", "string"]', "null"),
+        ('"int"', '"null"', '["null", "int"]', "null"),
+        ('{"type": "array", "items": "int"}', '"[]"', '{"type": "array", "items": "int"}', "[]"),
+        ('{"type": "map", "values": "int"}', '"{}"', '{"type": "map", "values": "int"}', "{}"),
+        (
+            '["null", {"type": "enum", "name": "E", "symbols": ["null", "a"]}]',
+            '"null"',
+            '[{"type": "enum", "name": "E", "symbols": ["null", "a"]}, "null"]',
+            '"null"',
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_default_keeps_the_value_that_it_spells(
+    kind: str, default: str, fixed_kind: str, fixed_default: str, form: str
+) -> None:
+    pointer, definition = _definition_with_default(kind, default, in_yaml=form == "yaml")
+    problem = Problem(rule="AVRO-P002", pointer=f"{pointer}/default", old_pointer="")
+
+    made = [edit.text for edit in edits(problem, definition, None)]
+
+    assert made
+    after = definition.with_text(made[0])
+    assert json.loads(after.at(f"{pointer}/type") or "") == json.loads(fixed_kind)
+    assert after.at(f"{pointer}/default") == fixed_default
+    assert after.at(f"{pointer}/doc") == '"kept"'
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        ('"int"', '"abc"'),
+        ('"int"', '""'),
+        ('"long"', "1.5"),
+        ('"boolean"', "0"),
+        ('"string"', "0"),
+        ('["null", "long"]', '"many"'),
+        ('["null", "long", "string"]', '"0"'),
+        ('["null", "boolean", "bytes"]', '"false"'),
+        ('{"type": "array", "items": "int"}', "{}"),
+        ('["null", /* absent */ "string"]', '"x"'),
+    ],
+)
+def test_a_default_of_unknown_meaning_stays_as_it_is(kind: str, default: str) -> None:
+    pointer, definition = _definition_with_default(kind, default, in_yaml=False)
+    problem = Problem(rule="AVRO-P002", pointer=f"{pointer}/default", old_pointer="")
+
+    assert not list(edits(problem, definition, None))
+
+
+def _definition_with_default(kind: str, default: str, *, in_yaml: bool) -> tuple[str, Definition]:
+    """A record with one field, and the pointer to the field."""
+    text = (
+        '{"type": "record", "name": "R", "fields": ['
+        f'{{"name": "a", "type": {kind}, "default": {default}, "doc": "kept"}}]}}'
+    )
+    if not in_yaml:
+        return "/fields/0", Definition("a.avsc", text)
+    manifest = yaml_text({"apiVersion": "pulsar-gitops/v1", "kind": "Topic"}) + yaml_text(
+        {"schema": {"type": "AVRO", "definition": json.loads(text)}}
+    )
+    definition = manifest_definition("a.yaml", manifest, "/schema/definition")
+    assert definition
+    return "/schema/definition/fields/0", definition
+
+
+@pytest.mark.parametrize(
+    ("kind", "old"),
+    [
+        ('{"type": "string", "doc": "what it is"}', '"int"'),
+        ('{"type": "record", "name": "S", "fields": [{"name": "x", "type": "int"}]}', '"int"'),
+        (
+            '{"type": "enum", "name": "F", "symbols": ["a", "c"]}',
+            '{"type": "enum", "name": "E", "symbols": ["a", "b"]}',
+        ),
+    ],
+)
+def test_the_old_type_is_not_put_back_where_something_new_would_be_lost(
+    kind: str, old: str
+) -> None:
+    fields = '{{"type": "record", "name": "R", "fields": [{{"name": "a", "type": {}}}]}}'
+    before, after = (Definition("a.avsc", fields.format(each)) for each in (old, kind))
+    problem = Problem(rule="AVRO-R001", pointer="/fields/0/type", old_pointer="/fields/0/type")
+
+    texts = [edit.text for edit in edits(problem, after, before)]
+
+    assert fields.format(old) not in texts
 
 
 @pytest.mark.parametrize("name", _PATCHED)
