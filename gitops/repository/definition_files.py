@@ -90,9 +90,10 @@ def _payload_locator(file: str, text: str) -> Callable[[str], Location]:
     positions = JsonPositions(file, text)
     places = {
         "/encoding": "/properties/kv.encoding.type",
-        "/properties/__PARSING_INFO__": "/properties/__PARSING_INFO__",
     }
-    return lambda pointer: positions.at_pointer(places.get(pointer, "/schema"))
+    return lambda pointer: positions.at_pointer(
+        pointer if f"{pointer}/".startswith("/properties/") else places.get(pointer, "/schema")
+    )
 
 
 def stored_schema(side: Side) -> StoredSchema:

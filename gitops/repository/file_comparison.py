@@ -33,7 +33,7 @@ from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.payload import PayloadError, to_stored
-from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all, defaults_of_halves, poison_of
+from gitops.schemas.review import ONLY_IF_TAKEN, accepted_mistakes, changes_of_all, poison_of
 from gitops.schemas.types import AVRO_DEFINED
 
 _FAILS: Final = 500
@@ -237,7 +237,7 @@ class _Comparer:
 
     def _alone(self, side: Side) -> tuple[Finding, ...]:
         """What our own rules say of it, whatever it comes after."""
-        said = defaults_of_halves(self.line.types, stored_schema(side))
+        said = accepted_mistakes(self.line.types, stored_schema(side))
         return (
             *self._poison(side),
             *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),

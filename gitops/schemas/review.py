@@ -30,9 +30,9 @@ def poison_of_half(types: SchemaTypes, half: StoredSchema) -> tuple[Remark, ...]
     return types.row_of(half.type).review_half(half)
 
 
-def defaults_of_halves(types: SchemaTypes, schema: StoredSchema) -> tuple[Remark, ...]:
-    """Defaults in a KEY_VALUE that do not fit; empty for other schemas and for halves of none."""
-    return types.row_of(schema.type).review_defaults(schema)
+def accepted_mistakes(types: SchemaTypes, schema: StoredSchema) -> tuple[Remark, ...]:
+    """Mistakes that no broker looks at and that block no later version."""
+    return types.row_of(schema.type).review_accepted(schema)
 
 
 def changes_of(

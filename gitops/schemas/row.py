@@ -153,8 +153,8 @@ class SchemaTypeRow:
     broker line has a type of that name. `is_opaque`: it has a definition, which nobody reads.
 
     `review` has our own remarks on one definition, `review_half` those on it as half of a
-    KEY_VALUE, `review_half_defaults` those on the defaults of such a half, and `review_defaults`
-    those on defaults that poison nothing. `review_change` compares two, for readers under a
+    KEY_VALUE, `review_half_defaults` those on the defaults of such a half, and `review_accepted`
+    those on what poisons nothing. `review_change` compares two, for readers under a
     strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic: the
     present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
 
@@ -178,7 +178,7 @@ class SchemaTypeRow:
     review: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
-    review_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
+    review_accepted: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_change: Callable[[StoredSchema, StoredSchema, Strategy], tuple[Remark, ...]] = (
         _no_remarks
     )

@@ -106,6 +106,11 @@ KEY_VALUE_RULES: Final = (
         "invalid default in half of a KEY_VALUE",
         "schemas.avro.row.AvroDefinitions.review_half_defaults",
     ),
+    warning(
+        "KV-W004",
+        "nobody reads the definition of half of a KEY_VALUE",
+        "schemas.key_value.review.ignored_definitions",
+    ),
 )
 """KV-*: pairs of key and value that the broker accepts and should not."""
 

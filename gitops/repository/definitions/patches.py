@@ -139,16 +139,6 @@ def _content(node: Json) -> Counter[str]:
     return found
 
 
-def _old_default(problem: Problem, new: Definition, old: Definition | None) -> str | None:
-    """The type as it was with its default, where a new default is of the new type."""
-    retyped = _old_type(problem, new, old)
-    mine, other = _field_of_type(problem.pointer), _field_of_type(problem.old_pointer)
-    default = old.at(f"{other}/default") if old else None
-    if retyped is None or default is None or new.at(f"{mine}/default") is None:
-        return None
-    return new.with_text(retyped).replace(f"{mine}/default", default)
-
-
 def _old_name(problem: Problem, new: Definition, old: Definition | None) -> str | None:
     """The name of the type as it was, which another file may define now."""
     if old is None:
@@ -332,7 +322,6 @@ NULL: Final = "null"
 _OLD_TYPE: Final = (
     (f"{_OLD} type by its name", _old_name),
     (f"{_OLD} type", _old_type),
-    (f"{_OLD} type with its default", _old_default),
 )
 
 _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
@@ -362,10 +351,6 @@ _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
 
 def _field(pointer: str) -> str:
     return pointer.removesuffix("/name")
-
-
-def _field_of_type(pointer: str) -> str:
-    return pointer.removesuffix("/type")
 
 
 def _type(pointer: str, definition: Definition) -> str:

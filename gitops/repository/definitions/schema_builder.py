@@ -6,6 +6,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -25,12 +26,14 @@ from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.definitions.text import DefinitionText, definition_file, definition_text
 from gitops.repository.documents.manifests import ClientSchemaDocument, HalfDocument, SchemaDocument
 from gitops.repository.documents.parser import Manifest
-from gitops.repository.positions import Path
+from gitops.repository.positions import Path, parts
 from gitops.repository.suggestions import did_you_mean_or_list, one_line
 from gitops.repository.tracked_files import TrackedFiles, resolve
 from gitops.schemas.avro.json_text import JsonTextError, blank_comments, read_json
 from gitops.schemas.key_value.parser import ENCODING, NO_DEFINITION
-from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
+from gitops.schemas.payload import PayloadError, to_stored
+from gitops.schemas.review import accepted_mistakes
+from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES, TYPES
 
 JAVA_NAMES: Final[Mapping[str, str]] = {
     "BYTES": "Bytes", "STRING": "String", "BOOLEAN": "Boolean", "INT8": "INT8", "INT16": "INT16",
@@ -171,7 +174,27 @@ class SchemaBuilder:
         self._check_halves(document, schema_type, place)
         if text is None or extra:
             return None
-        return SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
+        info = SchemaInfo(type=schema_type, schema=text, properties=dict(document.properties))
+        if schema_type is SchemaType.KEY_VALUE:
+            self._review_pair(info, place)
+        return info
+
+    def _review_pair(self, info: SchemaInfo, place: Place) -> None:
+        """Look at halves whose types are properties."""
+        with suppress(PayloadError):
+            for remark in accepted_mistakes(TYPES, to_stored(info)):
+                if remark.rule == "KV-W004":
+                    path = (*place.path, *parts(remark.pointer))
+                    location = place.manifest.location(path, at_key=True)
+                    place.content.append(
+                        make_finding(
+                            remark.rule,
+                            remark.message,
+                            location=location,
+                            subject=place.subject,
+                            hint=remark.hint,
+                        )
+                    )
 
     def _check_halves(
         self, document: SchemaDocument | ClientSchemaDocument, schema_type: SchemaType, place: Place

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value.parser import ENCODING, INLINE, named_halves
-from gitops.schemas.row import Remark, UndecodableError
+from gitops.model.schema import SchemaType
+from gitops.schemas.key_value.parser import ENCODING, HALVES, INLINE, named_halves, split
+from gitops.schemas.row import (
+    InvalidSchemaDataError,
+    Remark,
+    RowOf,
+    SchemaTypeRow,
+    UndecodableError,
+)
 
 _NESTED: Final = Remark(
     rule="KV-P001",
@@ -20,6 +28,63 @@ _NESTED: Final = Remark(
 def review_half(_schema: StoredSchema) -> tuple[Remark, ...]:
     """A KEY_VALUE is no half."""
     return (_NESTED,)
+
+
+def ignored_definitions(row_of: RowOf, schema: StoredSchema) -> Iterator[Remark]:
+    """Halves whose definition nobody reads, since the properties name a type without one.
+
+    Where they name none it is BYTES (Pulsar 4.0.7).
+    """
+    try:
+        halves = dict(zip(HALVES, split(schema), strict=True))
+    except UndecodableError:
+        return
+    ignored = {
+        name: half
+        for name, half in halves.items()
+        if half.data not in (b"", b"null") and not _reads_definition(row_of(half.type))
+    }
+    untyped = {
+        name: half
+        for name, half in ignored.items()
+        if f"{name}.schema.type" not in schema.properties
+    }
+    for name, half in ignored.items():
+        if name not in untyped:
+            yield Remark(
+                rule="KV-W004",
+                message=f"{name}.schema.type is {half.type.value}, which has no definition: the "
+                f"broker does not compare that of the {name}, and no reader gets it",
+                pointer=f"/properties/{name}.schema.type",
+                hint=_type_hint(row_of, {name: half}),
+            )
+    if untyped:
+        missing = " and ".join(f"{name}.schema.type" for name in untyped)
+        are, typed = "are", "both halves"
+        if len(untyped) == 1:
+            are, typed = "is", f"the {next(iter(untyped))}"
+        yield Remark(
+            rule="KV-W004",
+            message=f"{missing} {are} missing from the properties: the broker takes {typed} for "
+            "BYTES, compares no definition, and readers get bytes",
+            pointer="/properties",
+            hint=_type_hint(row_of, untyped),
+        )
+
+
+def _reads_definition(row: SchemaTypeRow) -> bool:
+    return row.form is not None or row.is_opaque
+
+
+def _type_hint(row_of: RowOf, halves: Mapping[str, StoredSchema]) -> str:
+    """Which types the definitions of these halves may be of."""
+    try:
+        for half in halves.values():
+            row_of(SchemaType.AVRO).validate(replace(half, type=SchemaType.AVRO))
+    except InvalidSchemaDataError:
+        return f"add {' and '.join(f'{name}.schema.type' for name in halves)}, or no definition"
+    properties = " and ".join(f'"{name}.schema.type": "AVRO"' for name in halves)
+    return f"write {properties} into the properties (JSON where messages are JSON)"
 
 
 def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:

@@ -55,7 +55,7 @@ def key_value_row(
         check=check,
         review=partial(_review, lambda half: row_of(half.type).review_half),
         review_half=review.review_half,
-        review_defaults=partial(_review, lambda half: row_of(half.type).review_half_defaults),
+        review_accepted=partial(_review_accepted, row_of),
         review_change=partial(_review_change, row_of),
         diff=partial(_diff, row_of),
         parts=_parts,
@@ -84,6 +84,11 @@ def _review(
         for name, half, _ in _parts(schema, schema)
         for remark in review_of(half)(half)
     )
+
+
+def _review_accepted(row_of: RowOf, schema: StoredSchema) -> tuple[Remark, ...]:
+    defaults = _review(lambda half: row_of(half.type).review_half_defaults, schema)
+    return (*review.ignored_definitions(row_of, schema), *defaults)
 
 
 def _review_change(

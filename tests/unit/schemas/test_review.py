@@ -11,7 +11,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.payload import to_stored
-from gitops.schemas.review import changes_of, defaults_of_halves, poison_of
+from gitops.schemas.review import accepted_mistakes, changes_of, poison_of
 from tests.support.states import avro, field, record
 
 _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
@@ -119,12 +119,12 @@ def test_a_default_in_a_half_poisons_nothing() -> None:
     wrong = record(field("a", "int", default="x"))
 
     assert poison_of(_TYPES, _pair(wrong)) == ()
-    (told,) = defaults_of_halves(_TYPES, _pair(wrong))
+    (told,) = accepted_mistakes(_TYPES, _pair(wrong))
     assert (told.rule, told.pointer) == ("KV-W003", "/value/fields/0/default")
-    assert defaults_of_halves(_TYPES, _pair(record(field("a", "int", default=1)))) == ()
+    assert accepted_mistakes(_TYPES, _pair(record(field("a", "int", default=1)))) == ()
     alone = poison_of(_TYPES, StoredSchema(type=SchemaType.AVRO, data=json.dumps(wrong).encode()))
     assert [one.rule for one in alone] == ["AVRO-P002"]
-    assert defaults_of_halves(_TYPES, StoredSchema(type=SchemaType.AVRO, data=b"")) == ()
+    assert accepted_mistakes(_TYPES, StoredSchema(type=SchemaType.AVRO, data=b"")) == ()
 
 
 def test_protobuf_is_not_compared_so_a_loop_does_not_matter() -> None:
