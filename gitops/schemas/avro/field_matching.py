@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import count
 from typing import Final
 
-from gitops.schemas.avro.equality import equal
-from gitops.schemas.avro.schema import Field, Record, Schema, branch_name
+from gitops.schemas.avro.equality import equal, json_key
+from gitops.schemas.avro.schema import Array, Enum, Field, Fixed, Map, Record, Schema, Union
 
 _ALIKE: Final = 0.6
 """From how much likeness on (0 to 1) two names may be meant for one."""
@@ -104,20 +103,50 @@ _Placed = tuple[int, Field]
 
 
 class _TypeNumbers:
-    """Types by number, so that many can be compared with many: equal ones have the same."""
+    """Types by number, so that many can be compared with many: equal ones have the same.
+
+    Each type takes one look: only records of one name are compared with each other.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, list[tuple[int, Schema]]] = {}
-        self._next = count()
+        self._numbers: dict[Hashable, int] = {}
+        self._of_named: dict[int, int] = {}
+        self._records: dict[str, list[Record]] = {}
 
     def __call__(self, schema: Schema) -> int:
-        """The number of a type."""
-        known = self._known.setdefault(branch_name(schema), [])
-        for number, one in known:
-            if equal(one, schema):
-                return number
-        known.append((next(self._next), schema))
-        return known[-1][0]
+        """The number of a type; the type has to live as long as this object."""
+        if not isinstance(schema, Record | Enum | Fixed):
+            return self._number(self._key(schema))
+        known = self._of_named.get(id(schema))
+        if known is None:
+            known = self._of_named[id(schema)] = self._number(self._key(schema))
+        return known
+
+    def _number(self, key: Hashable) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _key(self, schema: Schema) -> Hashable:
+        """Equal for two types exactly if Avro for Java calls them equal."""
+        props = json_key(schema.props) if schema.props else None
+        match schema:
+            case Record():
+                same_name = self._records.setdefault(schema.name, [])
+                known = next((record for record in same_name if equal(record, schema)), None)
+                if known is None:
+                    same_name.append(schema)
+                return "record", id(known or schema)
+            case Enum():
+                return "enum", props, schema.name, schema.symbols
+            case Fixed():
+                return "fixed", props, schema.name, schema.size
+            case Array():
+                return "array", props, self(schema.items)
+            case Map():
+                return "map", props, self(schema.values)
+            case Union():
+                return "union", tuple(map(self, schema.branches))
+            case _:
+                return schema.kind, props
 
 
 def _find_meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed | None:

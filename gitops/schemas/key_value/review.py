@@ -65,7 +65,7 @@ def ignored_definitions(row_of: RowOf, schema: StoredSchema) -> Iterator[Remark]
             are, typed = "is", f"the {next(iter(untyped))}"
         yield Remark(
             rule="KV-W004",
-            message=f"{missing} {are} missing from the properties: the broker takes {typed} for "
+            message=f"{missing} {are} missing from the properties: the broker treats {typed} as "
             "BYTES, compares no definition, and readers get bytes",
             pointer="/properties",
             hint=_type_hint(row_of, untyped),
