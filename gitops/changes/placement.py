@@ -13,7 +13,7 @@ from gitops.git.changed_files import ChangedText, Hunk, changed_texts
 from gitops.model.check import CheckReport, Impact, RegistryCheck
 from gitops.model.errors import UnreadableFileError
 from gitops.model.findings import Finding, Location
-from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.json_positions import positions_in
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 _DEFINITIONS: Final = (".avsc", ".proto")
@@ -138,7 +138,7 @@ class ChangedLines:
         if not where.file.endswith(".avsc"):
             return where.line, where.line
         text = self._text(where.file)
-        span = JsonPositions(where.file, text).nearest(where.pointer)
+        span = positions_in(where.file, text).nearest(where.pointer)
         if span is None:
             return where.line, where.line
         return where.line, text.count("\n", 0, span.end) + 1

@@ -19,7 +19,7 @@ from gitops.model.state import Repository
 from gitops.ports import FileTree
 from gitops.repository.definition_files import Side, read_file
 from gitops.repository.definitions.file_extensions import AVSC
-from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.json_positions import positions_in
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.definitions.shared_types import Expansion, SharedTypes
 from gitops.repository.definitions.upload import WITHOUT_DEFINITION, existing_file
@@ -164,7 +164,7 @@ def _origin(side: Side, whole: Expansion, sources: TrackedFiles, pointer: str) -
     file, there = whole.origin(pointer)
     if file is None:
         return side.locate(there)
-    return JsonPositions(file, sources.data(file).decode("utf-8", "replace")).at_pointer(there)
+    return positions_in(file, sources.data(file).decode("utf-8", "replace")).at_pointer(there)
 
 
 def topic_avro_type(topic: TopicName, repository: Repository, history: SchemaHistory) -> str | None:

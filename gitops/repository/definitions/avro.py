@@ -21,7 +21,7 @@ from gitops.repository.definitions.avro_ignored_members import (
     repeated_member_findings,
 )
 from gitops.repository.definitions.json_mistakes import json_mistake
-from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.json_positions import positions_in
 from gitops.repository.definitions.line_types import LINE_HINT
 from gitops.repository.definitions.shared_types import (
     Expansion,
@@ -199,7 +199,7 @@ class AvroDefinitions:
             yield make_finding(
                 "AVRO-P001",
                 one_line(f"{_NO_JSON}{found.message}"),
-                location=JsonPositions(file, text).at_offset(found.offset),
+                location=positions_in(file, text).at_offset(found.offset),
                 subject=file,
                 hint=one_line(found.hint),
             )
@@ -281,7 +281,7 @@ class AvroDefinitions:
         if file is None:
             return given.places.at_pointer(there, at_key=at_key)
         text = self._sources.data(file).decode()
-        return JsonPositions(file, text).at_pointer(there, at_key=at_key)
+        return positions_in(file, text).at_pointer(there, at_key=at_key)
 
 
 def _passed_over(text: str) -> Iterator[tuple[str, IgnoredMember]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
-
-from json_source_map import calculate
-from json_source_map.errors import BaseError
+import json
+import re
+from functools import cached_property, lru_cache
+from typing import Final
 
 from gitops.model.findings import Location
 from gitops.repository.positions import Lines, Span, parts
 from gitops.schemas.avro.json_text import blank_comments
+
+_WORD: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class JsonPositions:
@@ -37,36 +38,101 @@ class JsonPositions:
 
     def nearest(self, pointer: str, *, at_key: bool = False) -> Span | None:
         """The characters of a value or a key, or of the nearest one around it; None without any."""
-        known = pointer
-        while known and _raw(known) not in self._map:
-            known = known.rpartition("/")[0]
-        entry = self._map.get(_raw(known))
-        if entry is None:
+        node = self._root
+        for part in parts(pointer) if node else ():
+            inner = node.child(part) if node else None
+            if inner is None:
+                break
+            node = inner
+        if node is None:
             return None
-        if at_key and entry.key_start is not None:
-            return Span(entry.key_start.position, entry.key_end.position)
-        return Span(entry.value_start.position, entry.value_end.position)
+        return node.key if at_key and node.key else Span(node.start, node.end)
 
     def span(self, pointer: str) -> Span | None:
         """The characters of a value, None where there is no such place."""
-        entry = self._map.get(_raw(pointer))
-        if entry is None:
-            return None
-        return Span(entry.value_start.position, entry.value_end.position)
+        node = self._root
+        for part in parts(pointer):
+            node = node.child(part) if node else None
+        return Span(node.start, node.end) if node else None
 
     @cached_property
     def _lines(self) -> Lines:
         return Lines(self._text)
 
     @cached_property
-    def _map(self) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = calculate(blank_comments(self._text))
-        except (BaseError, RecursionError, ValueError):  # also a number of thousands of digits
-            return {}
-        return found
+    def _root(self) -> _Node | None:
+        return _read(blank_comments(self._text))
 
 
-def _raw(pointer: str) -> str:
-    """The pointer as json-source-map writes it: without RFC 6901's escapes."""
-    return "".join(f"/{part}" for part in parts(pointer))
+@lru_cache(maxsize=16)
+def positions_in(file: str, text: str) -> JsonPositions:
+    """The positions of a text that is asked about many times."""
+    return JsonPositions(file, text)
+
+
+class _Node:
+    """A value: its characters, those of its key, and what is in it."""
+
+    __slots__ = ("end", "items", "key", "members", "start")
+
+    def __init__(self, start: int, end: int, key: Span | None) -> None:
+        self.start, self.end, self.key = start, end, key
+        self.members: dict[str, _Node] | None = None
+        self.items: list[_Node] | None = None
+
+    def child(self, part: str) -> _Node | None:
+        """The value under a key or an index."""
+        if self.members is not None:
+            return self.members.get(part)
+        if self.items is not None and part.isdecimal() and int(part) < len(self.items):
+            return self.items[int(part)]
+        return None
+
+
+def _read(text: str) -> _Node | None:
+    """The first value of a text, None where it has no end; of equal keys the last one counts."""
+    around: list[_Node] = []
+    key: Span | None = None
+    name = ""
+    for found in _WORD.finditer(text):
+        word = found[0]
+        if word in (",", ":"):
+            continue
+        if word in ("}", "]"):
+            if not around:
+                return None
+            node = around.pop()
+            node.end = found.end()
+            if not around:
+                return node
+            continue
+        outer = around[-1] if around else None
+        if outer and outer.members is not None and key is None:
+            if word[0] != '"':
+                return None
+            key, name = Span(*found.span()), _unquoted(word)
+            continue
+        node = _Node(*found.span(), key)
+        if outer and outer.members is not None:
+            outer.members[name] = node
+        elif outer and outer.items is not None:
+            outer.items.append(node)
+        key = None
+        if word == "{":
+            node.members = {}
+            around.append(node)
+        elif word == "[":
+            node.items = []
+            around.append(node)
+        elif not outer:
+            return node
+    return None
+
+
+def _unquoted(word: str) -> str:
+    if "\\" not in word:
+        return word[1:-1]
+    try:
+        return str(json.loads(word))
+    except ValueError:
+        return word[1:-1]

@@ -10,7 +10,7 @@ from gitops.model.findings import Location
 from gitops.model.names import TopicName
 from gitops.model.state import TopicSource
 from gitops.ports import FileTree
-from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.json_positions import positions_in
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.shared_types import SharedTypes
 from gitops.repository.definitions.text import DefinitionText, inline_definition
@@ -68,7 +68,7 @@ class Locator:
             text = self._sources.data(own).decode("utf-8", "replace")
         except UnreadableFileError:
             return Location(file=own)
-        given = DefinitionText(text=text, places=JsonPositions(own, text), file=own)
+        given = DefinitionText(text=text, places=positions_in(own, text), file=own)
         return self._location_in_text(given, own, shared, pointer)
 
     def _location_in_text(
@@ -86,4 +86,4 @@ class Locator:
             text = self._sources.data(file).decode("utf-8", "replace")
         except UnreadableFileError:
             return Location(file=file)
-        return JsonPositions(file, text).at_pointer(there)
+        return positions_in(file, text).at_pointer(there)

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from gitops.model.errors import OutsideRepositoryError, UnreadableFileError
 from gitops.model.findings import Location
-from gitops.repository.definitions.json_positions import JsonPositions
+from gitops.repository.definitions.json_positions import positions_in
 from gitops.repository.documents.parser import Manifest
 from gitops.repository.positions import Path, Span, child, parts
 from gitops.repository.positions import pointer as json_pointer
@@ -109,7 +109,7 @@ class _InScalar:
         return self._place(Span(offset, offset + 1), "")
 
     def at_pointer(self, pointer: str, *, at_key: bool = False) -> Location:
-        span = JsonPositions("", self.text).nearest(pointer, at_key=at_key)
+        span = positions_in("", self.text).nearest(pointer, at_key=at_key)
         return self._place(span, pointer) if span else self.manifest.location(self.path)
 
     def _place(self, span: Span, inner: str) -> Location:
@@ -224,7 +224,7 @@ def text_of_file(
         message = f"'{file}' is not UTF-8: byte 0x{data[error.start]:02X} at {error.start}"
         manifest.add("REPO-R018", message, path, hint="save the file as UTF-8")
         return None
-    return DefinitionText(text=text, places=JsonPositions(file, text), file=file)
+    return DefinitionText(text=text, places=positions_in(file, text), file=file)
 
 
 def _to_json(value: object) -> str | None:

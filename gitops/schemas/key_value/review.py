@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.model.schema import SchemaType
 from gitops.schemas.key_value.parser import ENCODING, HALVES, INLINE, named_halves, split
 from gitops.schemas.row import (
-    InvalidSchemaDataError,
     Remark,
     RowOf,
     SchemaTypeRow,
@@ -56,7 +53,7 @@ def ignored_definitions(row_of: RowOf, schema: StoredSchema) -> Iterator[Remark]
                 message=f"{name}.schema.type is {half.type.value}, which has no definition: the "
                 f"broker does not compare that of the {name}, and no reader gets it",
                 pointer=f"/properties/{name}.schema.type",
-                hint=_type_hint(row_of, {name: half}),
+                hint=_type_hint({name: half}),
             )
     if untyped:
         missing = " and ".join(f"{name}.schema.type" for name in untyped)
@@ -68,7 +65,7 @@ def ignored_definitions(row_of: RowOf, schema: StoredSchema) -> Iterator[Remark]
             message=f"{missing} {are} missing from the properties: the broker treats {typed} as "
             "BYTES, compares no definition, and readers get bytes",
             pointer="/properties",
-            hint=_type_hint(row_of, untyped),
+            hint=_type_hint(untyped),
         )
 
 
@@ -76,12 +73,9 @@ def _reads_definition(row: SchemaTypeRow) -> bool:
     return row.form is not None or row.is_opaque
 
 
-def _type_hint(row_of: RowOf, halves: Mapping[str, StoredSchema]) -> str:
+def _type_hint(halves: Mapping[str, StoredSchema]) -> str:
     """Which types the definitions of these halves may be of."""
-    try:
-        for half in halves.values():
-            row_of(SchemaType.AVRO).validate(replace(half, type=SchemaType.AVRO))
-    except InvalidSchemaDataError:
+    if not all(half.data.startswith((b"{", b"[")) for half in halves.values()):
         return f"add {' and '.join(f'{name}.schema.type' for name in halves)}, or no definition"
     properties = " and ".join(f'"{name}.schema.type": "AVRO"' for name in halves)
     return f"write {properties} into the properties (JSON where messages are JSON)"
