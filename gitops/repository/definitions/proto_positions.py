@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -45,6 +46,8 @@ class ProtoPositions:
     def __init__(self, sources: TrackedFiles, file: str) -> None:
         self._sources = sources
         self._file = file
+        self._texts: dict[str, _Text] = {}
+        self._known_spans: dict[str, Mapping[_Path, Sequence[int]]] = {}
 
     def at_pointer(self, pointer: str) -> Location:
         """The place of a message, an enum, a field or a value: `/shop.Order/quantity`.
@@ -83,18 +86,23 @@ class ProtoPositions:
     def _location(self, place: _Place, pointer: str) -> Location | None:
         """The place of the part's name; None for a file that comes with protoc."""
         file = self._path_of(place.file)
-        wanted = (*place.path, _NAME)
-        info = self._files[place.file].source_code_info
-        span = next((one.span for one in info.location if tuple(one.path) == wanted), None)
+        span = self._spans(place.file).get((*place.path, _NAME))
         if file is None or span is None:
             return None
-        text = self._sources.data(file).decode("utf-8", "replace")
-        mark = len(text) - len(text.removeprefix("\ufeff"))  # it counts for protoc alone
-        found = Span(*(offset - mark for offset in _characters(text, span)))
-        lines = Lines(text[mark:])
-        line, column = lines.position(found.start)
-        length = lines.length_on_line(found)
+        if file not in self._texts:
+            self._texts[file] = _Text(self._sources.data(file).decode("utf-8", "replace"))
+        text = self._texts[file]
+        found = text.characters(span)
+        line, column = text.lines.position(found.start)
+        length = text.lines.length_on_line(found)
         return Location(file=file, line=line, column=column, length=length, pointer=pointer)
+
+    def _spans(self, name: str) -> Mapping[_Path, Sequence[int]]:
+        """Where the parts of a file stand, as protoc counts; of several the first."""
+        if name not in self._known_spans:
+            locations = reversed(self._files[name].source_code_info.location)
+            self._known_spans[name] = {tuple(one.path): one.span for one in locations}
+        return self._known_spans[name]
 
     def _path_of(self, name: str) -> str | None:
         """What protoc calls so: it looks into the file's own folder first, then into the root."""
@@ -155,19 +163,25 @@ def _join(scope: str, name: str) -> str:
     return f"{scope}.{name}" if scope else name
 
 
-def _characters(text: str, span: Sequence[int]) -> Span:
-    """A span of protoc, whose columns are bytes and whose tabs reach on, as offsets."""
-    first, start, *end = span
-    last, stop = end if len(end) > 1 else (first, end[0])
-    return Span(_offset(text, first, start), _offset(text, last, stop))
+class _Text:
+    """A file's text without its byte order mark, and where its lines are."""
 
+    def __init__(self, text: str) -> None:
+        self._mark = len(text) - len(text.removeprefix("\ufeff"))  # it counts for protoc alone
+        self._text = text
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self.lines = Lines(text[self._mark :])
 
-def _offset(text: str, line: int, column: int) -> int:
-    at = 0
-    for _ in range(line):
-        at = text.find("\n", at) + 1
-    reached = 0
-    while reached < column and at < len(text):
-        step = _TAB - reached % _TAB if text[at] == "\t" else len(text[at].encode())
-        reached, at = reached + step, at + 1
-    return at
+    def characters(self, span: Sequence[int]) -> Span:
+        """A span of protoc, whose columns are bytes and whose tabs reach on, as offsets."""
+        first, start, *end = span
+        last, stop = end if len(end) > 1 else (first, end[0])
+        return Span(self._offset(first, start) - self._mark, self._offset(last, stop) - self._mark)
+
+    def _offset(self, line: int, column: int) -> int:
+        at, reached = self._starts[min(line, len(self._starts) - 1)], 0
+        while reached < column and at < len(self._text):
+            char = self._text[at]
+            reached += _TAB - reached % _TAB if char == "\t" else len(char.encode())
+            at += 1
+        return at

@@ -96,6 +96,7 @@ def test_many_symbols_take_linear_steps(side: str, tmp_path: Path) -> None:
     _assert_linear(definition, tmp_path, "AVRO", ".avsc")
 
 
+@pytest.mark.slow
 def test_both_halves_of_a_key_value_take_linear_steps(tmp_path: Path) -> None:
     def definition(side: str, size: int) -> str:
         halves = {
@@ -117,6 +118,7 @@ def test_both_halves_of_a_key_value_take_linear_steps(tmp_path: Path) -> None:
     _assert_linear(definition, tmp_path, None, ".json")
 
 
+@pytest.mark.slow
 def test_messages_of_protobuf_take_linear_steps(tmp_path: Path) -> None:
     def definition(side: str, size: int) -> str:
         inner = "".join(f"message M{side}{n} {{ int32 x = 1; }}\n" for n in range(size))
