@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +12,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.errors import UnreadableFileError, UsageError, extra_hint
 from gitops.model.findings import Finding, Location
 from gitops.model.rules import make_finding
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo
 from gitops.ports import FileTree
 from gitops.repository.definitions.file_extensions import (
     COMPILED_TYPE,
@@ -21,12 +20,13 @@ from gitops.repository.definitions.file_extensions import (
     is_compiled,
     is_proto,
 )
+from gitops.repository.definitions.foreign_forms import recognize_text
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.proto_positions import ProtoPositions
 from gitops.repository.definitions.protobuf import Files, envelope, messages, read_files
 from gitops.repository.definitions.protoc import CompiledFiles, Protoc, ProtocProblem
 from gitops.repository.definitions.text_edits import Definition
-from gitops.repository.definitions.upload import POST_MEMBERS, parse_type, read_payload
+from gitops.repository.definitions.upload import parse_type, read_payload
 from gitops.repository.file_references import imports
 from gitops.repository.file_trees import FolderTree, GivenFiles
 from gitops.repository.folder import read_definition
@@ -88,11 +88,12 @@ def read_side(path: Path, schema_type: str | None) -> Side:
 def _payload_locator(file: str, text: str) -> Callable[[str], Location]:
     """The definition is one piece of text in there, beside the properties."""
     positions = JsonPositions(file, text)
+    whole = next((at for at in ("/schemaInfo/schema", "/data") if positions.span(at)), "/schema")
     places = {
         "/encoding": "/properties/kv.encoding.type",
     }
     return lambda pointer: positions.at_pointer(
-        pointer if f"{pointer}/".startswith("/properties/") else places.get(pointer, "/schema")
+        pointer if f"{pointer}/".startswith("/properties/") else places.get(pointer, whole)
     )
 
 
@@ -105,16 +106,9 @@ def stored_schema(side: Side) -> StoredSchema:
 
 
 def _is_payload(text: str) -> bool:
-    """An Avro definition never has a member `schema` beside a type in capitals."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return (
-        isinstance(content, dict)
-        and {"type", "schema"} <= set(content) <= POST_MEMBERS
-        and content["type"] in [kind.value for kind in SchemaType]
-    )
+    """Whether it is no definition, but contains one and says its type."""
+    form = recognize_text(text)
+    return form is not None and form.info is not None
 
 
 def read_proto(path: Path, message: str | None, root: Path | None = None) -> Side:

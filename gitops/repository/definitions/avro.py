@@ -20,6 +20,7 @@ from gitops.repository.definitions.avro_ignored_members import (
     may_have_ignored_members,
     repeated_member_findings,
 )
+from gitops.repository.definitions.foreign_forms import recognize_text
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import positions_in
 from gitops.repository.definitions.line_types import LINE_HINT
@@ -122,6 +123,18 @@ class AvroDefinitions:
             refusals = self._refusals(whole.text, schema_type, refused=bool(problems or poison))
         if refusals:
             problems, poison = (), ()  # some registry accepts it
+        foreign: tuple[Finding, ...] = ()
+        if problems and (form := recognize_text(given.text)):
+            problems = ()
+            foreign = (
+                make_finding(
+                    "AVRO-P001",
+                    f"this is {form.name}",
+                    location=given.places.at_pointer(""),
+                    subject=subject,
+                    hint=form.hint,
+                ),
+            )
         return AvroText(
             text=whole.text,
             files=(
@@ -130,6 +143,7 @@ class AvroDefinitions:
                 *(each.subject for each in broken),
             ),
             findings=(
+                *foreign,
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *(self._refusal_finding(each, given, whole, subject) for each in refusals),

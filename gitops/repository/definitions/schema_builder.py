@@ -17,6 +17,7 @@ from gitops.model.rules import make_finding
 from gitops.model.schema import KeyValueEncodingType, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro import AvroDefinitions
 from gitops.repository.definitions.file_extensions import COMPILED_TYPE, is_compiled, is_proto
+from gitops.repository.definitions.foreign_forms import recognize_text
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.line_types import LineTypes
@@ -310,7 +311,17 @@ class SchemaBuilder:
             return None
         if schema_type not in AVRO_DEFINED:
             place.files.extend([found.file] if found.file else [])
-            return found.text
+            form = recognize_text(found.text) if schema_type is SchemaType.KEY_VALUE else None
+            if form:
+                finding = make_finding(
+                    "REPO-R019",
+                    f"this is {form.name}",
+                    location=found.places.at_pointer(""),
+                    subject=place.subject,
+                    hint=form.hint,
+                )
+                place.manifest.findings.append(finding)
+            return None if form else found.text
         read = self._avro.read(found, place.subject, schema_type, half=half)
         place.files.extend(each for each in read.files if each not in place.files)
         place.content.extend(read.findings)

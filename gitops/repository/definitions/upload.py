@@ -13,15 +13,16 @@ from gitops.model.errors import UsageError
 from gitops.model.findings import Finding, Location
 from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
 from gitops.repository.definitions.avro_ignored_members import repeated_member_findings
+from gitops.repository.definitions.foreign_forms import (
+    UPLOAD_MEMBERS,
+    recognize,
+    recognize_text,
+)
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.definitions.text import DefinitionText
 from gitops.repository.folder import read_definition
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.schemas.types import AVRO_DEFINED, DEFINED_TYPES
-
-POST_MEMBERS: Final = frozenset({"type", "schema", "properties"})
-"""The members of what POST …/schema and `pulsar-admin schemas upload` take."""
-
 
 WITHOUT_DEFINITION: Final = {
     kind.value: kind for kind in SchemaType if kind not in DEFINED_TYPES | AUTO_TYPES
@@ -45,6 +46,9 @@ def read_upload(schema: str, schema_type: str | None, properties: Sequence[str])
     text = read_definition(file)
     if kind is None:
         return read_payload(text, file, given)
+    form = recognize_text(text)
+    if form and form.info and form.info.type is kind:
+        return replace(form.info, properties={**form.info.properties, **given})
     return SchemaInfo(type=kind, schema=text, properties=given)
 
 
@@ -83,12 +87,20 @@ def parse_type(name: str) -> SchemaType:
 
 
 def read_payload(text: str, file: Path, properties: dict[str, str]) -> SchemaInfo:
-    """The schema of a file of `type`, `schema` and `properties`; raises UsageError."""
+    """The schema of a file that says its type, as for pulsar-admin; raises UsageError.
+
+    Also of what registries answer about a schema.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         content = None
-    if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= POST_MEMBERS:
+    if not isinstance(content, dict) or not {"type", "schema"} <= set(content) <= UPLOAD_MEMBERS:
+        form = recognize(content)
+        if form and form.info:
+            return replace(form.info, properties={**form.info.properties, **properties})
+        if form:
+            raise UsageError(f"{file} is {form.name}", hint=form.hint)
         raise UsageError(
             f"{file} contains no type",
             hint="name it with --type, or give a JSON file of type, schema and properties, as for "

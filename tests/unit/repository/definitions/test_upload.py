@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from gitops.model.errors import UsageError
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.repository.definitions.foreign_forms import recognize
 from gitops.repository.definitions.upload import parse_type, read_upload
+from tests.support.random_avro import definitions
 from tests.support.states import STRING
 
 
@@ -50,6 +52,50 @@ def test_a_payload_as_pulsar_admin_takes_it(file: Path) -> None:
     )
 
 
+_DEFINITION: Final = '{"type": "record", "name": "A", "fields": []}'
+
+
+@pytest.mark.parametrize("schema_type", [None, "AVRO"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"version": 3, "type": "AVRO", "timestamp": 1, "data": _DEFINITION, "properties": {}},
+        {
+            "version": 0,
+            "schemaInfo": {"name": "t", "schema": json.loads(_DEFINITION), "type": "AVRO"},
+        },
+        {"name": "t", "schema": json.loads(_DEFINITION), "type": "AVRO", "properties": {}},
+        {"subject": "t-value", "version": 1, "id": 3, "schema": _DEFINITION},
+        {"schema": _DEFINITION, "schemaType": "AVRO", "references": []},
+    ],
+)
+def test_what_registries_answer_is_converted(
+    file: Path, content: object, schema_type: str | None
+) -> None:
+    found = read_upload(_written(file, content), schema_type, ["a=1"])
+
+    assert (found.type, found.properties) == (SchemaType.AVRO, {"a": "1"})
+    assert json.loads(found.schema) == json.loads(_DEFINITION)
+
+
+def test_properties_that_pulsar_admin_prints_as_objects_are_text(file: Path) -> None:
+    info = {
+        "name": "t",
+        "type": "KEY_VALUE",
+        "schema": {"key": "", "value": ""},
+        "properties": {"key.schema.type": "STRING", "key.schema.properties": {"a": "b"}},
+    }
+
+    found = read_upload(_written(file, {"version": 0, "schemaInfo": info}), None, [])
+
+    assert found.properties == {"key.schema.type": "STRING", "key.schema.properties": '{"a":"b"}'}
+
+
+@given(definition=definitions())
+def test_no_definition_is_of_another_form(definition: Any) -> None:  # noqa: ANN401 - JSON
+    assert recognize(definition) is None
+
+
 @pytest.mark.parametrize("properties", [None, {}])
 def test_a_payload_without_properties(file: Path, properties: object) -> None:
     payload = {"type": "STRING", "schema": "", "properties": properties}
@@ -67,6 +113,12 @@ def test_a_payload_without_properties(file: Path, properties: object) -> None:
         ({"type": "AVRO"}, "contains no type"),
         ({"schema": "x"}, "contains no type"),
         ({"type": "AVRO", "schema": "x", "more": 1}, "contains no type"),
+        ({"type": "AVRO", "data": '"int"'}, "`data` where it has to be `schema`"),
+        ({"type": "object", "properties": {}}, "is JSON Schema"),
+        ({"$schema": "http://json-schema.org/draft-07/schema#"}, "is JSON Schema"),
+        ({"schema": "{}", "schemaType": "JSON"}, "Confluent's schema registry, of type JSON"),
+        ({"schema": "message A {}", "schemaType": "PROTOBUF"}, "of type PROTOBUF"),
+        ({"schema": '"a.B"', "references": [{"name": "a.B"}]}, "of type AVRO"),
         ({"type": "record", "name": "A", "fields": []}, "contains no type"),
         ({"type": "AVRO", "schema": {}}, "must be text"),
         ({"type": "AVRO", "schema": "x", "properties": ["a"]}, "must be text"),
