@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.registries import changed_overrides, defaults_differ
@@ -11,6 +11,7 @@ from gitops.model.clients import Client
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository, TopicSource
+from gitops.model.waivers import Waiver
 from gitops.planning.fingerprints import is_same
 from gitops.repository.loading.layout import CONFIG
 
@@ -56,18 +57,23 @@ def differs(loaded: LoadedChange, topic: TopicName) -> bool:
 def _topics(
     loaded: LoadedChange, ruling: Mapping[NamespaceName, tuple[str, ...]]
 ) -> dict[TopicName, tuple[str, ...]]:
-    waived: dict[TopicName, set[str]] = {}
+    waived: dict[TopicName | NamespaceName, set[str]] = {}
     for repository in (loaded.base, loaded.head):
         for waiver in repository.waivers:
             if waiver.location.file in loaded.changed:
-                waived.setdefault(waiver.topic, set()).add(waiver.location.file)
+                waived.setdefault(waiver.subject, set()).add(waiver.location.file)
     found = {}
     for topic in loaded.head.topics:
         own = _own_files(loaded, topic, manifest_and_definitions) & loaded.changed
         if differs(loaded, topic):
             own = _own_files(loaded, topic, files_of) & loaded.changed or _leading(loaded, topic)
         own |= loaded.sampled.get(loaded.head.topics[topic].manifest.file, frozenset())
-        why = own | waived.get(topic, set()) | set(ruling.get(topic.namespace, ()))
+        why = (
+            own
+            | waived.get(topic, set())
+            | waived.get(topic.namespace, set())
+            | set(ruling.get(topic.namespace, ()))
+        )
         if why:
             found[topic] = tuple(sorted(why))
     return found
@@ -175,6 +181,12 @@ def _key(topic: TopicName) -> _Key:
     return topic.namespace, topic.local_name
 
 
+def _is_about(waiver: Waiver, touched: Collection[_Key]) -> bool:
+    if isinstance(waiver.subject, TopicName):
+        return _key(waiver.subject) in touched
+    return any(namespace == waiver.subject for namespace, _ in touched)
+
+
 def _clients(loaded: LoadedChange, topics: Iterable[TopicName]) -> tuple[str, ...]:
     touched = {_key(topic) for topic in topics}
     names = {
@@ -210,6 +222,6 @@ def _waivers(loaded: LoadedChange, topics: Iterable[TopicName]) -> tuple[str, ..
         waiver.name
         for repository in (loaded.base, loaded.head)
         for waiver in repository.waivers
-        if waiver.location.file in loaded.changed or _key(waiver.topic) in touched
+        if waiver.location.file in loaded.changed or _is_about(waiver, touched)
     }
     return tuple(sorted(names))

@@ -19,6 +19,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
+from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
@@ -67,6 +68,9 @@ def blocks(findings: Iterable[Finding]) -> bool:
 def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> Plan:
     """Read the registry and compare; raises UnplannableError, OutsideError."""
     plan_input, known = read_plan_input(planning, progress, quickly=True), planning.known
+    plan_input = replace(
+        plan_input, neighbours=find_neighbours(planning.registry, plan_input, known, progress)
+    )
     if planning.reviewed:
         return plan_of(planning, plan_input, progress)
     managed = with_unread(plan_input)
@@ -119,6 +123,7 @@ def read_plan_input(
         },
         rules=rules,
         waivers=repository.waivers,
+        clients=repository.clients,
         prune=planning.prune,
         unread=unread,
     )
@@ -141,6 +146,32 @@ def _observed(
         return registry.observe(scope, progress), {}
     except UnreadableTopicsError as error:
         return error.state, error.reasons
+
+
+def find_neighbours(
+    registry: Registry, plan_input: PlanInput, known: KnownNames, progress: Progress = no_progress
+) -> dict[TopicName, TopicState]:
+    """The topics that no file names, of namespaces whose policies the plan changes.
+
+    Topics that the registry cannot list or read are left out.
+    """
+    observed = plan_input.observed
+    changed = {
+        name: observed.namespaces[name]
+        for name, desired in plan_input.desired.namespaces.items()
+        if name in observed.namespaces
+        and observed.namespaces[name].exists
+        and changes(desired.policies, observed.namespaces[name].policies)
+    }
+    if not changed:
+        return {}
+    topics = {name: state for name, state in observed.topics.items() if name.namespace in changed}
+    managed = replace(with_unread(plan_input), namespaces=changed, topics=topics)
+    named = frozenset(topic for topic in known.topics if topic.namespace in changed)
+    unmanaged = find_unmanaged(
+        registry, managed, KnownNames(topics=named), progress, required=False
+    )
+    return {state.topic: state for state in unmanaged.topics}
 
 
 def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:

@@ -194,8 +194,10 @@ def write_plans(plans: Sequence[RegistryPlan], path: Path) -> None:
 
 def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
     """Write a waiver for each refusal that one can lift; what is there already is kept."""
+    plans = list(plans)
     refusals = (one for plan in plans for one in plan.notices if isinstance(one, RefusedSchema))
     proposals = {one.waiver.file: one.waiver.text for one in refusals if one.waiver}
+    proposals |= {one.file: one.text for plan in plans for one in plan.proposals}
     for file, text in sorted(proposals.items()):
         path = folder / file.rsplit("/", 1)[-1]
         if path.exists():

@@ -229,7 +229,8 @@ class Plan:
     schema or policies of their own and no manifest, `without_schema` is the number of other topics
     without one, `unmanaged_namespaces` are those that earlier files managed, and `unlisted` those
     whose topics cannot be listed or read. `limits` are whole sentences on what may be missing.
-    `broker` is what the plan was decided by, `latest` the latest version that the registry has of
+    `proposals` are waivers that approve more than one refused schema. `broker` is what the plan was
+    decided by, `latest` the latest version that the registry has of
     each topic of the files.
     """
 
@@ -251,6 +252,7 @@ class Plan:
     without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
     limits: tuple[str, ...] = ()
+    proposals: tuple[WaiverProposal, ...] = ()
     latest: Mapping[TopicName, SchemaEntry] = field(default_factory=dict)
 
     def with_findings(self, of: Callable[[Iterable[Finding]], tuple[Finding, ...]]) -> Plan:

@@ -7,20 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gitops.model.findings import Location
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiver:
-    """Lets one candidate schema pass against one set of existing versions, until a day.
+    """Approves one change until a day: of a topic's schema, or who is locked out of a namespace.
 
-    `fingerprint` is of exactly that candidate and those versions; `expires` is the last day, in
-    UTC, on which the waiver holds. `location` is where the fingerprint stands, `places` where
+    `fingerprint` is of exactly that change and the versions that it meets; `expires` is the last
+    day, in UTC, on which the waiver holds. `location` is where the fingerprint is, `places` where
     other keys do.
     """
 
     name: str
-    topic: TopicName
+    subject: TopicName | NamespaceName
     fingerprint: str
     reason: str
     approved_by: str
@@ -40,13 +40,15 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverProposal:
-    """A waiver for a refusal, as a file that lacks only a reason and an approval.
+    """A waiver as a file that lacks only a reason and an approval.
 
+    `effects` are whole sentences on what follows from approving it, also comments of the file.
     `hint` says how the file comes to be; `fits` to which versions it is bound, where those may be
     others than the registry's.
     """
 
     file: str
     text: str
+    effects: tuple[str, ...] = ()
     hint: str = "`plan --waivers waivers/` writes it"
     fits: str = ""

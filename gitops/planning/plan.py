@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
+from gitops.broker.connection import connection_policies
 from gitops.broker.lines.table import line_of
+from gitops.model.clients import Client
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TenantName, TopicName
@@ -39,6 +41,14 @@ from gitops.planning.creations import (
     namespace_actions,
     tenant_actions,
     topic_creation,
+)
+from gitops.planning.lockout_findings import lockout_report
+from gitops.planning.lockouts import (
+    DeclaredUse,
+    TopicChange,
+    TopicLockouts,
+    declared_uses,
+    topic_lockouts,
 )
 from gitops.planning.notice_findings import (
     action_findings,
@@ -115,7 +125,9 @@ class PlanInput:
     are the severities that differ from the table's. `waivers` are all that the files have, those
     of topics that `desired` does not name too; `today` is the day, in UTC, on which they must hold.
     `unread` are topics that the files name and the registry cannot show, with its answers: they are
-    neither in `desired` nor in `observed`.
+    neither in `desired` nor in `observed`. `neighbours` are topics that no file names, of
+    namespaces whose policies the plan changes: what becomes of their clients counts. `clients` are
+    the declared ones.
     """
 
     registry: str
@@ -132,6 +144,8 @@ class PlanInput:
     waivers: tuple[Waiver, ...] = ()
     prune: bool = False
     unread: Mapping[TopicName, str] = field(default_factory=dict)
+    neighbours: Mapping[TopicName, TopicState] = field(default_factory=dict)
+    clients: tuple[Client, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +155,7 @@ class _PlanParts:
     actions: tuple[Action, ...] = ()
     notices: tuple[Notice, ...] = ()
     findings: tuple[Finding, ...] = ()
+    lockouts: TopicLockouts | None = None
 
 
 def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
@@ -154,12 +169,29 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     wanted = sorted(plan_input.desired.topics.items())
     policies = {name: _policies(plan_input, name) for name in {t.namespace for t, _ in wanted}}
     waivers = _waivers_by_topic(plan_input)
+    declared = declared_uses(plan_input.clients)
     topics: list[_PlanParts] = []
     for count, (topic, desired) in enumerate(wanted):
         progress("comparing schemas", count, len(wanted))
         topics.append(
-            _topic(plan_input, desired, policies[topic.namespace], waivers.get(topic, ()))
+            _topic(
+                plan_input,
+                desired,
+                policies[topic.namespace],
+                waivers.get(topic, ()),
+                tuple(declared.get(topic, ())),
+            )
         )
+    neighbours = (
+        topic_lockouts(_topic_change(plan_input, state, state, tuple(declared.get(topic, ()))))
+        for topic, state in sorted(plan_input.neighbours.items())
+    )
+    lockouts = lockout_report(
+        [*(planned.lockouts for planned in topics if planned.lockouts), *neighbours],
+        plan_input.waivers,
+        plan_input.rules,
+        plan_input.today,
+    )
     of_topics = chain.from_iterable(planned.actions for planned in topics)
     actions = [
         *tenant_actions(plan_input.desired, plan_input.observed),
@@ -178,7 +210,8 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         prune=plan_input.prune,
         actions=tuple(actions),
         notices=tuple(notices),
-        findings=_findings(plan_input, actions, notices, of_waivers),
+        findings=(*_findings(plan_input, actions, notices, of_waivers), *lockouts.findings),
+        proposals=lockouts.proposals,
         observed=fingerprints.state_fingerprints(observed),
         expected=_expected_state(observed, actions),
         namespaces=len(plan_input.desired.namespaces),
@@ -195,7 +228,8 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
 def _waivers_by_topic(plan_input: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
     found: dict[TopicName, tuple[Waiver, ...]] = {}
     for waiver in plan_input.waivers:
-        found[waiver.topic] = (*found.get(waiver.topic, ()), waiver)
+        if isinstance(waiver.subject, TopicName):
+            found[waiver.subject] = (*found.get(waiver.subject, ()), waiver)
     return found
 
 
@@ -204,6 +238,7 @@ def _topic(
     desired: TopicState,
     above: NamespacePolicies,
     waivers: tuple[Waiver, ...],
+    declared: tuple[DeclaredUse, ...],
 ) -> _PlanParts:
     observed = plan_input.observed.topics[desired.topic]
 
@@ -229,11 +264,13 @@ def _topic(
         return _PlanParts(
             actions=(*created, *actions_of(observed, settled, differing, None)),
             findings=(*of_waivers, *looser),
+            lockouts=topic_lockouts(_topic_change(plan_input, desired, settled.state, declared)),
         )
     present = replace(settled.state, exists=settled.state.exists or bool(created))
     case = _case(plan_input, desired, present, holds, waivers)
     outcome = plan_topic(case)
     schema = outcome if isinstance(outcome, RegisterSchema) else None
+    change = _topic_change(plan_input, desired, settled.state, declared)
     return _PlanParts(
         actions=(*created, *actions_of(observed, settled, differing, schema)),
         notices=() if outcome is None or isinstance(outcome, RegisterSchema) else (outcome,),
@@ -242,6 +279,30 @@ def _topic(
             *(rolling_upgrade_findings(case, plan_input.broker) if outcome else ()),
             *looser,
         ),
+        lockouts=topic_lockouts(replace(change, schema=schema, location=case.locate(""))),
+    )
+
+
+def _topic_change(
+    plan_input: PlanInput,
+    desired: TopicState,
+    observed: TopicState,
+    declared: tuple[DeclaredUse, ...],
+) -> TopicChange:
+    """What the plan changes of what decides about a topic's clients, without its schema."""
+    topic, broker = observed.topic, plan_input.broker
+    none = NamespaceState(namespace=topic.namespace)
+    namespace = plan_input.observed.namespaces.get(topic.namespace, none).policies
+    above = _policies(plan_input, topic.namespace)
+    return TopicChange(
+        topic=topic,
+        history=observed.history,
+        before=connection_policies(topic, observed.policies, namespace, broker),
+        after=connection_policies(
+            topic, overlay(desired.policies, observed.policies), above, broker
+        ),
+        line=line_of(broker),
+        declared=declared,
     )
 
 

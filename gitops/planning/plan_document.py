@@ -41,6 +41,7 @@ Document = dict[str, Any]
 """A JSON object."""
 
 _UNDIGESTED: Final = (
+    "waivers",
     "causes",
     "digest",
     "unmanaged",
@@ -75,6 +76,7 @@ def to_document(plan: Plan) -> Document:
         "withoutSchema": plan.without_schema,
         "unlisted": [str(namespace) for namespace in plan.unlisted],
         "limits": list(plan.limits),
+        "waivers": [_proposal_document(proposal) for proposal in plan.proposals],
     }
     return {**document, "digest": digest(document)}
 
@@ -284,6 +286,7 @@ def _proposal_document(waiver: WaiverProposal | None) -> Document | None:
         "text": waiver.text,
         "hint": waiver.hint,
         "fits": waiver.fits or None,
+        "effects": list(waiver.effects),
     }
 
 

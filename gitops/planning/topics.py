@@ -14,6 +14,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.fingerprints import equal_version, is_same
+from gitops.planning.lockouts import waiver_effects
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,
@@ -22,7 +23,7 @@ from gitops.planning.refusals import (
     merge_renames,
 )
 from gitops.planning.temporary_strategy import obstacle
-from gitops.planning.waivers import case_fingerprint, find_waiver, proposal, waive_findings
+from gitops.planning.waivers import case_fingerprint, find_waiver, propose_waiver, waive_findings
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
@@ -87,7 +88,9 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     if waiver := find_waiver(case, wanted):
         passed = _register_action(case, waive_findings(findings, waiver))
         return replace(passed, waiver=waiver.name, accepted=accepted)
-    return replace(refused, waiver=proposal(case, wanted))
+    effects = () if accepted else waiver_effects(case)
+    proposal = propose_waiver(case.topic, wanted, case.today, case.waivers, effects)
+    return replace(refused, waiver=proposal)
 
 
 def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:

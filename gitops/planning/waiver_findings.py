@@ -27,7 +27,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
                 "WAIVER-R001",
                 f"{waiver.expires} was its last day",
                 location=where,
-                subject=str(waiver.topic),
+                subject=str(waiver.subject),
                 hint="remove the file, or have the change approved again until a later day",
             )
         elif waiver.expires - today <= datetime.timedelta(days=SOON_DAYS):
@@ -35,7 +35,7 @@ def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator
                 "WAIVER-R002",
                 f"{waiver.expires} is its last day",
                 location=where,
-                subject=str(waiver.topic),
+                subject=str(waiver.subject),
                 hint="apply the change by then, or have it approved until a later day",
             )
 
@@ -82,13 +82,13 @@ def _refusal_findings(case: TopicCase, refused: RefusedSchema, waiver: Waiver) -
             f"it is for {waiver.fingerprint}, and the refusal is {refused.fingerprint}: "
             "the schema, the versions in the registry or the strategy changed",
             location=waiver.location,
-            subject=str(waiver.topic),
+            subject=str(waiver.subject),
             hint="review the refusal again, and have it approved with its own fingerprint",
         )
     elif why := None if refused.accepted else obstacle(case):
         what, hint = why
         yield make_finding(
-            "WAIVER-R007", what, location=waiver.location, subject=str(waiver.topic), hint=hint
+            "WAIVER-R007", what, location=waiver.location, subject=str(waiver.subject), hint=hint
         )
 
 
@@ -97,6 +97,6 @@ def _unneeded_finding(waiver: Waiver, why: str) -> Finding:
         "WAIVER-R003",
         why,
         location=waiver.location,
-        subject=str(waiver.topic),
+        subject=str(waiver.subject),
         hint="remove the file",
     )

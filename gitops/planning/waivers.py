@@ -6,13 +6,14 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gitops.model.check import History, HistorySource
 from gitops.model.findings import Finding, Severity
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
@@ -31,6 +32,7 @@ _NAMED: Final = 8
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._:/-]*[A-Za-z0-9]")
 _MAX_SLUG: Final = 60
+_COMMENT_WIDTH: Final = 90
 
 
 def waiver_fingerprint(
@@ -115,31 +117,44 @@ def used_waivers(waivers: Iterable[Waiver], plans: Iterable[Plan]) -> tuple[Waiv
     return tuple(one for one in waivers if one.name in used)
 
 
-def proposal(case: TopicCase, wanted: str) -> WaiverProposal:
+def propose_waiver(
+    subject: TopicName | NamespaceName,
+    wanted: str,
+    today: datetime.date,
+    waivers: Iterable[Waiver],
+    effects: Sequence[str] = (),
+) -> WaiverProposal:
     """The file of a waiver; reason and approval are empty, and no such file is accepted.
 
-    Where one of this fingerprint has expired, it takes that one's place.
+    Where one of `waivers` with this fingerprint has expired, it takes that one's place.
     """
-    name = str(case.topic)
+    key = "topic" if isinstance(subject, TopicName) else "namespace"
+    name = str(subject)
     quoted = name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-    expires = case.today + datetime.timedelta(days=PROPOSED_DAYS)
-    expired = (waiver.file for waiver in case.waivers if waiver.fingerprint == wanted)
+    expires = today + datetime.timedelta(days=PROPOSED_DAYS)
+    expired = (waiver.file for waiver in waivers if waiver.fingerprint == wanted)
+    comments = [line for effect in effects for line in textwrap.wrap(effect, _COMMENT_WIDTH)]
     lines = (
         "# yaml-language-server: $schema=../.schemas/waiver.schema.json",
         "apiVersion: pulsar-gitops/v1",
         "kind: Waiver",
-        f"topic: {quoted}",
+        *(f"# {line}" for line in comments),
+        f"{key}: {quoted}",
         f'fingerprint: "{wanted}"',
         'reason: "" # why this change may pass',
         'approvedBy: "" # who approves it',
         f"expires: {expires}",
     )
-    file = min(expired, default=_file(case.topic, wanted))
-    return WaiverProposal(file=file, text="".join(f"{line}\n" for line in lines))
+    file = min(expired, default=_file(subject, wanted))
+    text = "".join(f"{line}\n" for line in lines)
+    return WaiverProposal(file=file, text=text, effects=tuple(effects))
 
 
-def _file(topic: TopicName, wanted: str) -> str:
-    slug = _UNSAFE.sub("-", f"{topic.namespace}/{topic.local_name}").strip("-.")[:_MAX_SLUG]
+def _file(subject: TopicName | NamespaceName, wanted: str) -> str:
+    name = str(subject)
+    if isinstance(subject, TopicName):
+        name = f"{subject.namespace}/{subject.local_name}"
+    slug = _UNSAFE.sub("-", name).strip("-.")[:_MAX_SLUG]
     return f"waivers/{slug}-{wanted[:_NAMED]}.yaml"
 
 
@@ -166,9 +181,11 @@ def fit_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
 
 
 def _each(plan: Plan, edit: Callable[[WaiverProposal], WaiverProposal | None]) -> Plan:
+    proposals = tuple(kept for proposal in plan.proposals if (kept := edit(proposal)))
+
     def edited(one: Notice) -> Notice:
         if isinstance(one, RefusedSchema) and one.waiver:
             return replace(one, waiver=edit(one.waiver))
         return one
 
-    return replace(plan, notices=tuple(map(edited, plan.notices)))
+    return replace(plan, notices=tuple(map(edited, plan.notices)), proposals=proposals)

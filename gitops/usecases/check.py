@@ -14,12 +14,18 @@ from typing import Final
 from gitops.changes.change import LoadedChange
 from gitops.changes.edited_rollout import edited_rollout
 from gitops.changes.impact import impact_of, topics_of_clients
+from gitops.changes.known_names import KnownNames
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
 from gitops.changes.placement import placed_report
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
-from gitops.changes.repository_plan import PlanRequest, UnplannableError, plan_repository
+from gitops.changes.repository_plan import (
+    PlanRequest,
+    UnplannableError,
+    find_neighbours,
+    plan_repository,
+)
 from gitops.changes.sample_files import write_samples
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import topic_guards
@@ -208,6 +214,9 @@ class _RegistryAnswer:
     def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
         after = self._plan_input(observed, loaded.head, loaded.head_tree, self.config)
+        if observed.history.source is not HistorySource.GIT:
+            neighbours = find_neighbours(observed.registry, after, KnownNames(), self.progress)
+            after = replace(after, neighbours=neighbours)
         before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
@@ -350,7 +359,12 @@ class _RegistryAnswer:
 
     def _is_reached(self, waiver: Waiver) -> bool:
         """Others may be of topics that are not here, and are not the change's."""
-        return waiver.topic in self._names() or waiver.location.file in self._loaded.changed
+        names = self._names()
+        return (
+            waiver.subject in names
+            or waiver.subject in {name.namespace for name in names}
+            or waiver.location.file in self._loaded.changed
+        )
 
     def _names(self) -> frozenset[TopicName]:
         touched = self.touched

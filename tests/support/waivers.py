@@ -21,7 +21,7 @@ def waiver(
     """A waiver that holds until `expires`, that day included."""
     return Waiver(
         name=name,
-        topic=topic,
+        subject=topic,
         fingerprint=fingerprint,
         reason="every consumer\n  is upgraded",
         approved_by="@acme/platform",

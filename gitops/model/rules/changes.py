@@ -68,6 +68,21 @@ PLAN_RULES: Final = (
         "a schema is registered in one of several clusters",
         "planning.creations._replicated_schemas",
     ),
+    error(
+        "PLAN-R020",
+        "clients with the latest schema can no longer connect",
+        "planning.lockouts.find_lockouts",
+    ),
+    warning(
+        "PLAN-R021",
+        "clients that can connect now can no longer connect",
+        "planning.lockouts.find_lockouts",
+    ),
+    warning(
+        "PLAN-R022",
+        "clients can no longer register schemas",
+        "planning.lockout_findings._registration_findings",
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",

@@ -368,7 +368,9 @@ def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> Renderabl
     body += [change_table(block.changes)] if block.changes else []
     body += [finding_block(finding, excerpt) for finding in block.findings]
     body += [Text(note) for note in block.notes]
-    body += [Text(_or_a_waiver(block.waiver))] if block.waiver else []
+    if block.waiver:
+        body += [Text(_or_a_waiver(block.waiver))]
+        body += [Text(f"  {safe(effect)}") for effect in block.waiver.effects]
     head = _headings([block], widths)
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False)) if body else head
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 
 from gitops.model.names import TenantName
 from gitops.model.policy import NamespacePolicies, TopicPolicies
@@ -321,14 +321,25 @@ Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "fo
 
 
 class WaiverDocument(Document):
-    """Lets one refused change pass until a day."""
+    """Approves one change until a day: of a topic's schema, or for a namespace's clients."""
 
     api_version: ApiVersion
     kind: Literal["Waiver"]
-    topic: TopicText
+    topic: TopicText | None = Field(
+        default=None, description="Whose refused schema may be registered."
+    )
+    namespace: NamespaceText | None = Field(
+        default=None, description="tenant/namespace whose clients may be locked out."
+    )
     fingerprint: Fingerprint = Field(
-        description="Of exactly one candidate schema against exactly one set of versions."
+        description="Of exactly one candidate schema, or one lockout, against one set of versions."
     )
     reason: NonEmpty
     approved_by: NonEmpty
     expires: Day = Field(description="The last day, in UTC, on which the waiver is valid.")
+
+    @model_validator(mode="after")
+    def _one_subject(self) -> WaiverDocument:
+        if (self.topic is None) == (self.namespace is None):
+            raise problem("REPO-R005", "{name} needs exactly one of topic, namespace")
+        return self

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.model.findings import Finding, group
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.waivers import Waiver
 from gitops.repository.documents.manifests import WaiverDocument
 from gitops.repository.documents.parser import Manifest, read_manifest
@@ -39,10 +39,8 @@ def load_waivers(
             continue
         waiver = _waiver(manifest, manifest.document)
         waivers.append(waiver)
-        if topics is not None and waiver.topic not in topics:
-            hint = did_you_mean(str(waiver.topic), map(str, topics)) or "remove the file"
-            message = f"no manifest declares {waiver.topic}"
-            manifest.add("WAIVER-R005", message, ("topic",), hint=hint)
+        if topics is not None:
+            _check_known(manifest, waiver, topics)
         _check_twice(by_fingerprint.setdefault(waiver.fingerprint, file), manifest)
         findings.extend(manifest.findings)
     return tuple(waivers), findings
@@ -65,14 +63,28 @@ def _blanks_at_once(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _waiver(manifest: Manifest[WaiverDocument], document: WaiverDocument) -> Waiver:
     return Waiver(
         name=posixpath.basename(manifest.file).removesuffix(".yaml"),
-        topic=TopicName.parse(document.topic),
+        subject=TopicName.parse(document.topic)
+        if document.topic
+        else NamespaceName.parse(document.namespace or ""),
         fingerprint=document.fingerprint,
         reason=document.reason,
         approved_by=document.approved_by,
         expires=datetime.date.fromisoformat(document.expires),
         location=manifest.location(("fingerprint",)),
-        places={key: manifest.location((key,)) for key in ("topic", "expires")},
+        places={key: manifest.location((key,)) for key in ("topic", "namespace", "expires")},
     )
+
+
+def _check_known(
+    manifest: Manifest[WaiverDocument], waiver: Waiver, topics: Collection[TopicName]
+) -> None:
+    """The topic, or the namespace of a topic, has a manifest."""
+    key, known = "topic", set(map(str, topics))
+    if isinstance(waiver.subject, NamespaceName):
+        key, known = "namespace", {str(topic.namespace) for topic in topics}
+    if str(waiver.subject) not in known:
+        hint = did_you_mean(str(waiver.subject), known) or "remove the file"
+        manifest.add("WAIVER-R005", f"no manifest declares {waiver.subject}", (key,), hint=hint)
 
 
 def _check_twice(first: str, manifest: Manifest[WaiverDocument]) -> None:

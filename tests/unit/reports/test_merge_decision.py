@@ -322,7 +322,7 @@ def test_a_topic_without_a_safe_order_is_no_accepted_one() -> None:
 def test_a_waiver_is_named_with_who_approved_it() -> None:
     waiver = Waiver(
         name="agreed",
-        topic=CAPTURED,
+        subject=CAPTURED,
         location=Location(file="waivers/agreed.yaml"),
         fingerprint="a" * 32,
         approved_by="@acme/billing",

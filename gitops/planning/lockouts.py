@@ -1,0 +1,271 @@
+"""Clients that can connect before a plan and not after it, whether or not anybody declares them.
+
+A broker decides about a client when it connects, by the policies and versions of that moment. A
+stricter policy, or a version that a waiver lets in, can therefore keep out clients that nobody
+changed: under FULL_TRANSITIVE every consumer is compared with all live versions, and
+ALWAYS_INCOMPATIBLE refuses even a consumer with the latest version (Pulsar 4.0.7). Clients are
+asked about as on a topic in use: an idle topic accepts more, until its first client connects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from gitops.broker.connection import (
+    Admission,
+    ConnectionPolicies,
+    ConnectionTarget,
+    Offer,
+    Role,
+)
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.producer_connection import admit_producer
+from gitops.broker.registration import CANDIDATE, register
+from gitops.model.clients import Client, ClientSchema, VersionPin
+from gitops.model.decision import StoredHistory, StoredSchema
+from gitops.model.findings import Location
+from gitops.model.names import TopicName
+from gitops.model.plan import RegisterSchema
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.planning.fingerprints import is_same
+from gitops.planning.refusals import TopicCase, version_list
+from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
+from gitops.schemas.strategies import TRANSITIVE
+
+_ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientKind:
+    """Clients of one role with one schema; `clients` are the declared ones.
+
+    `version` is that of their schema, None for one that is no version and for clients without.
+    """
+
+    role: Role
+    offer: Offer
+    version: int | None = None
+    clients: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lockout:
+    """A kind of client that can connect before a change and not after it, and why not."""
+
+    kind: ClientKind
+    reason: str
+
+
+def find_lockouts(
+    before: ConnectionTarget, after: ConnectionTarget, kinds: Iterable[ClientKind]
+) -> tuple[Lockout, ...]:
+    """What becomes of each kind; one whose version `before` does not have is meant to connect."""
+    known = {version for version, _ in before.history.entries}
+    lockouts = []
+    for kind in kinds:
+        now = _admit(kind, after)
+        is_new = kind.version is not None and kind.version not in known
+        if not now.accepted and (is_new or _admit(kind, before).accepted):
+            lockouts.append(Lockout(kind=kind, reason=now.decision.reason))
+    return tuple(lockouts)
+
+
+def client_kinds(
+    history: SchemaHistory, stored: StoredHistory, declared: Iterable[DeclaredUse] = ()
+) -> tuple[ClientKind, ...]:
+    """Clients of each live version, newest first, without a schema, and with declared ones."""
+    names: dict[tuple[Role, int | None], list[str]] = {}
+    own = []
+    for use in declared:
+        version = _version(use.schema, history)
+        if version is not None or use.schema == "NONE":
+            names.setdefault((use.role, version), []).append(use.client)
+        elif isinstance(use.schema, SchemaInfo) and (offer := _stored(use.schema)):
+            own.append(ClientKind(role=use.role, offer=offer, clients=(use.client,)))
+    offers: list[tuple[int | None, Offer]] = [*reversed(stored.entries), (None, "NONE")]
+    return (
+        *(
+            ClientKind(
+                role=role,
+                offer=offer,
+                version=version,
+                clients=tuple(names.get((role, version), ())),
+            )
+            for version, offer in offers
+            for role in _ROLES
+        ),
+        *own,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredUse:
+    """What a declared client does on a topic, with one of its schemas."""
+
+    client: str
+    role: Role
+    schema: ClientSchema
+
+
+def declared_uses(clients: Iterable[Client]) -> dict[TopicName, list[DeclaredUse]]:
+    """What all clients declare, by topic."""
+    uses: dict[TopicName, list[DeclaredUse]] = {}
+    for client in clients:
+        sides: tuple[tuple[Role, TopicName, Sequence[ClientSchema]], ...] = (
+            *(("consumer", use.topic, use.schemas) for use in client.consumes),
+            *(("producer", use.topic, use.schemas) for use in client.produces),
+        )
+        for role, topic, schemas in sides:
+            for schema in schemas:
+                use = DeclaredUse(client=client.name, role=role, schema=schema)
+                uses.setdefault(topic, []).append(use)
+    return uses
+
+
+def _version(schema: ClientSchema, history: SchemaHistory) -> int | None:
+    if isinstance(schema, VersionPin):
+        return schema.version
+    if isinstance(schema, SchemaInfo):
+        same = (one.version for one in history.entries if is_same(one.info, schema))
+        return next(same, None)
+    return None
+
+
+def _stored(schema: SchemaInfo) -> StoredSchema | None:
+    try:
+        return to_stored_type(to_stored(schema))
+    except PayloadError:
+        return None
+
+
+def _admit(kind: ClientKind, target: ConnectionTarget) -> Admission:
+    admit = admit_consumer if kind.role == "consumer" else admit_producer
+    return admit(target, kind.offer)
+
+
+# One topic of a plan: first its policies change, then its next version is registered.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicChange:
+    """A topic with what a plan changes of what decides about its clients.
+
+    `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
+    """
+
+    topic: TopicName
+    history: SchemaHistory
+    before: ConnectionPolicies
+    after: ConnectionPolicies
+    line: BrokerLine
+    schema: RegisterSchema | None = None
+    declared: tuple[DeclaredUse, ...] = ()
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLockouts:
+    """Who is locked out of one topic by its policies, and who by its next version."""
+
+    change: TopicChange
+    by_policy: tuple[Lockout, ...] = ()
+    by_schema: tuple[Lockout, ...] = ()
+
+
+def topic_lockouts(change: TopicChange) -> TopicLockouts:
+    """Nothing of a history that cannot be read: the plan reports that."""
+    try:
+        stored = stored_history(change.history)
+        appended = _with_schema(change)
+        stored_after = stored_history(appended)
+    except PayloadError:
+        return TopicLockouts(change=change)
+    now = ConnectionTarget(history=stored, policies=change.before, line=change.line, use="active")
+    then = replace(now, policies=change.after)
+    by_policy: tuple[Lockout, ...] = ()
+    by_schema: tuple[Lockout, ...] = ()
+    if stored.entries and change.before != change.after:
+        kinds = client_kinds(change.history, stored, change.declared)
+        by_policy = find_lockouts(now, then, kinds)
+    if change.schema:
+        kinds = client_kinds(appended, stored_after, change.declared)
+        by_schema = find_lockouts(then, replace(then, history=stored_after), kinds)
+    return TopicLockouts(change=change, by_policy=by_policy, by_schema=by_schema)
+
+
+def _with_schema(change: TopicChange) -> SchemaHistory:
+    schema, history = change.schema, change.history
+    if schema is None:
+        return history
+    entry = SchemaEntry(version=schema.version, info=schema.info)
+    return replace(history, entries=(*history.entries, entry), next_version=schema.version + 1)
+
+
+# What follows from approving a refused schema.
+
+
+def waiver_effects(case: TopicCase) -> tuple[str, ...]:
+    """Whole sentences: who can no longer connect, what becomes of later versions, alternatives.
+
+    After a waived version a transitive strategy refuses later ones for what they have in common
+    with it, and BACKWARD_TRANSITIVE and FULL_TRANSITIVE refuse consumers too, since they compare
+    both with every live version (Pulsar 4.0.7).
+    """
+    policies = ConnectionPolicies(strategy=case.strategy)
+    latest = case.history.latest
+    schema = RegisterSchema(
+        topic=case.topic,
+        info=case.desired,
+        version=case.history.next_version,
+        latest_version=latest.version if latest else None,
+        strategy=case.strategy,
+    )
+    change = TopicChange(
+        topic=case.topic,
+        history=case.history,
+        before=policies,
+        after=policies,
+        line=case.line,
+        schema=schema,
+    )
+    lockouts = topic_lockouts(change).by_schema
+    return (*_lockout_sentences(lockouts, schema.version), *_later_sentences(case))
+
+
+def _lockout_sentences(lockouts: Sequence[Lockout], new: int) -> Iterator[str]:
+    for role in _ROLES:
+        versions = [
+            one.kind.version
+            for one in lockouts
+            if one.kind.role == role and one.kind.version is not None
+        ]
+        if versions:
+            itself = f", v{new} itself included" if new in versions else ""
+            yield (
+                f"Once v{new} is registered, {role}s with "
+                f"{version_list(sorted(versions, reverse=True))} can no longer connect{itself}."
+            )
+    if not lockouts:
+        yield "All clients that can connect now can still connect."
+
+
+def _later_sentences(case: TopicCase) -> Iterator[str]:
+    new_topic = "Alternatives: a new topic for this definition"
+    if case.strategy not in TRANSITIVE:
+        yield f"Later versions are compared with v{case.history.next_version} alone."
+        yield f"{new_topic}."
+        return
+    decision = register(stored_history(case.history), case.desired, case.strategy, case.line)
+    sides = (side for one in decision.incompatibilities for side in (one.reader, one.writer))
+    versions = sorted({int(side[1:]) for side in sides if side != CANDIDATE}, reverse=True)
+    old = version_list(versions) or "all older versions"
+    looser = case.strategy.value.removesuffix("_TRANSITIVE")
+    yield (
+        f"Every later version is compared with {old} too, and one that keeps this change is "
+        f"refused for the same reason, until the strategy is not transitive ({looser} compares "
+        f"with the latest version alone) or the topic's schema is deleted."
+    )
+    yield f"{new_topic}; or first, in a change of its own, schemaCompatibilityStrategy {looser}."
