@@ -14,6 +14,9 @@ from gitops.audit.topic import (
     unreadable_reason,
     versions_text,
 )
+from gitops.broker.connection import ConnectionTarget
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.registration import CANDIDATE
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
@@ -38,6 +41,7 @@ RETAINED: Final = "AUDIT-H009"
 INACTIVE: Final = "AUDIT-H010"
 REPLICATED: Final = "AUDIT-H011"
 COMPACTED: Final = "AUDIT-H012"
+REFUSED_CONSUMERS: Final = "AUDIT-H013"
 
 _NO_PROMISE: Final = (Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE)
 
@@ -45,12 +49,37 @@ _NO_PROMISE: Final = (Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE)
 def health_causes(topic: AuditedTopic) -> Iterator[Cause]:
     """All that is wrong with the versions of one topic."""
     yield from _poison(topic)
+    yield from _refused_consumers(topic)
     if topic.policies.strategy not in _NO_PROMISE:
         yield from _broken_promise(topic)
     if topic.policies.strategy is Strategy.ALWAYS_COMPATIBLE:
         yield from _unreadable(topic)
     else:
         yield from _unchecked(topic)
+
+
+def _refused_consumers(topic: AuditedTopic) -> Iterator[Cause]:
+    """Nobody can consume with the latest version, as on a topic in use (Pulsar 4.0.7)."""
+    target = ConnectionTarget(
+        history=topic.history, policies=topic.policies, line=topic.line, use="active"
+    )
+    admission = admit_consumer(target, topic.latest)
+    if admission.accepted:
+        return
+    strategy, by = topic.policies.strategy.value, topic.policies.strategy_by
+    message = f"consumers with the latest version are refused: {strategy} ({by}) is in force"
+    reason = admission.decision.reason.replace(CANDIDATE, f"v{topic.latest_version}")
+    yield Cause(
+        message=message,
+        finding=make_finding(
+            REFUSED_CONSUMERS,
+            f"v{topic.latest_version}: {message}: {reason}",
+            subject=str(topic.name),
+            hint="set a strategy that its history satisfies, or move to a new topic; see "
+            f"`pulsar-gitops explain {strategy}`",
+        ),
+        rests_on=topic.rests_on(RELEASE, STRATEGY, LEGACY_JSON),
+    )
 
 
 def _poison(topic: AuditedTopic) -> Iterator[Cause]:

@@ -86,5 +86,10 @@ AUDIT_RULES: Final = (
         "compacted topics, and a strategy that lets old messages become unreadable",
         "audit.namespace.NamespaceAudit.causes",
     ),
+    error(
+        "AUDIT-H013",
+        "consumers with the latest version are refused",
+        "audit.health._refused_consumers",
+    ),
 )
 """AUDIT-*: U is about an upgrade, S about strategies, H about health."""
