@@ -21,7 +21,7 @@ from gitops.planning.waivers import (
     case_fingerprint,
     drop_latest_version,
     find_waiver,
-    proposal,
+    propose_waiver,
     waive_findings,
     waived_fingerprint,
     waiver_fingerprint,
@@ -177,7 +177,7 @@ def test_findings_stay_and_are_no_errors_any_more() -> None:
 
 
 def test_a_proposal_lacks_reason_and_approval_only() -> None:
-    proposed = proposal(_CASE, "9c0b41d2" * 4)
+    proposed = propose_waiver(_CASE.topic, "9c0b41d2" * 4, _CASE.today, _CASE.waivers)
 
     assert proposed.file == "waivers/shop-orders-created-9c0b41d2.yaml"
     assert proposed.text == (
@@ -195,7 +195,9 @@ def test_a_proposal_lacks_reason_and_approval_only() -> None:
 def test_a_proposal_takes_the_place_of_what_has_expired() -> None:
     expired = waiver("a" * 32, name="mine", expires=TODAY - _DAY)
 
-    assert proposal(replace(_CASE, waivers=(expired,)), "a" * 32).file == "waivers/mine.yaml"
+    assert (
+        propose_waiver(_CASE.topic, "a" * 32, _CASE.today, (expired,)).file == "waivers/mine.yaml"
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_a_proposal_takes_the_place_of_what_has_expired() -> None:
     ],
 )
 def test_odd_names_make_a_file_and_a_yaml_text(name: TopicName, file: str, line: str) -> None:
-    proposed = proposal(replace(_CASE, topic=name), "a" * 32)
+    proposed = propose_waiver(name, "a" * 32, _CASE.today, ())
 
     assert proposed.file == f"waivers/{file}-aaaaaaaa.yaml"
     assert f"topic: {line}\n" in proposed.text
