@@ -268,4 +268,4 @@ def _later_sentences(case: TopicCase) -> Iterator[str]:
         f"refused for the same reason, until the strategy is not transitive ({looser} compares "
         f"with the latest version alone) or the topic's schema is deleted."
     )
-    yield f"{new_topic}; or first, in a change of its own, schemaCompatibilityStrategy {looser}."
+    yield f"{new_topic}; or first, in a separate change, schemaCompatibilityStrategy {looser}."

@@ -71,12 +71,12 @@ PLAN_RULES: Final = (
     error(
         "PLAN-R020",
         "clients with the latest schema can no longer connect",
-        "planning.lockouts.find_lockouts",
+        "planning.lockout_findings._causes",
     ),
     warning(
         "PLAN-R021",
         "clients that can connect now can no longer connect",
-        "planning.lockouts.find_lockouts",
+        "planning.lockout_findings._causes",
     ),
     warning(
         "PLAN-R022",

@@ -74,3 +74,26 @@ def test_what_has_no_definition_stays_readable() -> None:
     report = audit_of({"a": (text,)}, policies=own, is_compacted=True)
 
     assert not of_rule(report.findings, "AUDIT-H012")
+
+
+@pytest.mark.rule("AUDIT-H013")
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        (Strategy.FULL_TRANSITIVE, True),
+        (Strategy.BACKWARD_TRANSITIVE, True),
+        (Strategy.ALWAYS_INCOMPATIBLE, True),
+        (Strategy.FULL, False),
+        (Strategy.ALWAYS_COMPATIBLE, False),
+    ],
+)
+def test_consumers_that_are_refused_today(
+    strategy: Strategy,
+    expected: bool,  # noqa: FBT001 - a table's column
+) -> None:
+    own = NamespacePolicies(schema_compatibility_strategy=strategy)
+    numbers, texts = record(field("a", "long")), record(field("a", "string"))
+
+    found = of_rule(audit_of({"a": (numbers, texts)}, policies=own).findings, "AUDIT-H013")
+
+    assert [one.severity for one in found] == [Severity.ERROR] * expected

@@ -1,0 +1,231 @@
+"""Which clients a plan locks out: by a policy, by a version, and what a waiver changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gitops.model.clients import Client, Consumes, VersionPin
+from gitops.model.findings import Finding, Location, Severity
+from gitops.model.names import TopicName
+from gitops.model.plan import Plan
+from gitops.model.policy import NamespacePolicies, TopicPolicies
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo
+from gitops.model.waivers import Waiver
+from gitops.planning.plan import PlanInput, make_plan
+from tests.support.states import CREATED, ORDERS, TODAY, avro, field, question, state, topic_state
+from tests.support.waivers import refusal, waiver
+
+LONG, TEXT = avro(field("a", "long")), avro(field("a", "string"))
+WIDER = avro(field("a", "long"), field("b", "string", default=""))
+NARROWER = avro(field("b", "string", default=""))
+
+
+def policy_change(
+    before: NamespacePolicies, after: NamespacePolicies, *history: SchemaInfo
+) -> PlanInput:
+    """The files want the latest version under other policies of the namespace."""
+    observed = state(topic_state(CREATED, *history), namespaces={ORDERS: before})
+    desired = state(topic_state(CREATED, *history[-1:]), namespaces={ORDERS: after})
+    return question(desired, observed)
+
+
+def strategy_change(before: Strategy, after: Strategy, *history: SchemaInfo) -> PlanInput:
+    return policy_change(
+        NamespacePolicies(schema_compatibility_strategy=before),
+        NamespacePolicies(schema_compatibility_strategy=after),
+        *history,
+    )
+
+
+def lockouts(plan: Plan) -> dict[str, Finding]:
+    return {one.rule: one for one in plan.findings if one.rule.startswith("PLAN-R02")}
+
+
+@pytest.mark.rule("PLAN-R020")
+@pytest.mark.rule("PLAN-R021")
+@pytest.mark.parametrize(
+    ("after", "rules"),
+    [
+        (Strategy.FULL_TRANSITIVE, {"PLAN-R020", "PLAN-R021"}),
+        (Strategy.BACKWARD_TRANSITIVE, {"PLAN-R020"}),
+        (Strategy.ALWAYS_INCOMPATIBLE, {"PLAN-R020"}),
+        (Strategy.FORWARD_TRANSITIVE, set()),
+        (Strategy.FULL, set()),
+        (Strategy.ALWAYS_COMPATIBLE, set()),
+    ],
+)
+def test_a_strategy_that_the_history_breaks_locks_consumers_out(
+    after: Strategy, rules: set[str]
+) -> None:
+    """v0 cannot connect under BACKWARD either, so nothing is lost for it there."""
+    before = Strategy.ALWAYS_COMPATIBLE if "PLAN-R021" in rules else Strategy.BACKWARD
+
+    found = lockouts(make_plan(strategy_change(before, after, LONG, TEXT)))
+
+    assert found.keys() == rules
+    if "PLAN-R020" in rules:
+        latest = found["PLAN-R020"]
+        assert (latest.severity, latest.subject) == (Severity.ERROR, str(CREATED))
+        assert latest.message.startswith(
+            "consumers with v1, the latest version, can no longer connect: "
+            f"schemaCompatibilityStrategy {before.value} → {after.value}: "
+        )
+    if "PLAN-R021" in rules:
+        assert found["PLAN-R021"].severity is Severity.WARNING
+        assert found["PLAN-R021"].message.startswith("consumers with v0 can no longer connect: ")
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_an_older_version_is_an_error_where_a_client_declares_it() -> None:
+    here = Location(file="clients/billing.yaml")
+    pin = Consumes(
+        topic=CREATED, subscription="billing", schemas=(VersionPin(version=0),), location=here
+    )
+    client = Client(name="billing", owner="", consumes=(pin,), produces=(), location=here)
+    asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.FULL, LONG, TEXT)
+
+    (undeclared,) = lockouts(make_plan(asked)).values()
+    (declared,) = lockouts(make_plan(replace(asked, clients=(client,)))).values()
+
+    assert (undeclared.severity, declared.severity) == (Severity.WARNING, Severity.ERROR)
+    assert declared.message.startswith("consumers with v0 (billing) can no longer connect: ")
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_validation_locks_producers_without_a_schema_out() -> None:
+    enforced = NamespacePolicies(schema_validation_enforced=True)
+
+    (found,) = lockouts(make_plan(policy_change(NamespacePolicies(), enforced, LONG))).values()
+
+    assert (found.rule, found.severity) == ("PLAN-R021", Severity.WARNING)
+    assert found.message.startswith("producers without a schema can no longer connect: ")
+    assert not lockouts(make_plan(policy_change(enforced, enforced, LONG)))
+
+
+@pytest.mark.rule("PLAN-R022")
+def test_without_auto_update_nobody_registers_a_schema() -> None:
+    before = NamespacePolicies(is_allow_auto_update_schema=True)
+    after = NamespacePolicies(is_allow_auto_update_schema=False)
+
+    (found,) = lockouts(make_plan(policy_change(before, after, LONG))).values()
+    (empty,) = lockouts(make_plan(policy_change(before, after))).values()
+
+    assert (found.rule, found.subject) == ("PLAN-R022", str(ORDERS))
+    assert str(CREATED) in empty.message
+    assert not lockouts(make_plan(policy_change(after, after, LONG)))
+    assert not lockouts(make_plan(policy_change(after, before, LONG)))
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_a_version_that_older_consumers_cannot_read() -> None:
+    policies = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    observed = state(topic_state(CREATED, WIDER), namespaces={ORDERS: policies})
+
+    def plan_for(new: SchemaInfo) -> Plan:
+        return make_plan(question(state(topic_state(CREATED, new)), observed))
+
+    (found,) = lockouts(plan_for(NARROWER)).values()
+    assert (found.rule, found.severity) == ("PLAN-R021", Severity.WARNING)
+    assert found.message.startswith(
+        "consumers with v0 can no longer connect: BACKWARD once v1 is registered: "
+    )
+    assert not lockouts(plan_for(LONG))
+
+
+@pytest.mark.rule("PLAN-R020")
+def test_a_first_version_that_no_consumer_can_use() -> None:
+    policies = NamespacePolicies(schema_compatibility_strategy=Strategy.ALWAYS_INCOMPATIBLE)
+    observed = state(topic_state(CREATED), namespaces={ORDERS: policies})
+
+    (found,) = lockouts(make_plan(question(state(topic_state(CREATED, LONG)), observed))).values()
+
+    assert (found.rule, found.severity) == ("PLAN-R020", Severity.ERROR)
+
+
+def test_topics_of_one_cause_are_one_finding() -> None:
+    others = [TopicName(ORDERS, f"t{number}") for number in range(3)]
+    asked = strategy_change(Strategy.BACKWARD, Strategy.FULL_TRANSITIVE, LONG, TEXT)
+    neighbours = {name: topic_state(name, LONG, TEXT) for name in others}
+
+    found = lockouts(make_plan(replace(asked, neighbours=neighbours)))["PLAN-R020"]
+
+    assert found.subjects == (str(CREATED), *map(str, others))
+    assert found.message == (
+        "consumers with the latest version can no longer connect to 4 topics of shop/orders: "
+        "schemaCompatibilityStrategy BACKWARD → FULL_TRANSITIVE"
+    )
+
+
+def test_a_waiver_of_the_namespace_approves_exactly_this() -> None:
+    asked = strategy_change(Strategy.BACKWARD, Strategy.FULL_TRANSITIVE, LONG, TEXT)
+    (proposal,) = make_plan(asked).proposals
+    fingerprint = proposal.text.partition('fingerprint: "')[2].partition('"')[0]
+    agreed: Waiver = replace(waiver(fingerprint), subject=ORDERS)
+
+    approved = make_plan(replace(asked, waivers=(agreed,)))
+    (other,) = make_plan(
+        replace(strategy_change(Strategy.BACKWARD, Strategy.ALWAYS_INCOMPATIBLE, LONG, TEXT))
+    ).proposals
+    unneeded = make_plan(
+        replace(strategy_change(Strategy.BACKWARD, Strategy.FULL, LONG, TEXT), waivers=(agreed,))
+    )
+
+    assert [one.severity for one in approved.findings] == [Severity.INFO]
+    assert approved.proposals == ()
+    assert fingerprint not in other.text
+    assert [one.rule for one in unneeded.findings] == ["WAIVER-R003"]
+
+
+def test_an_expired_waiver_approves_nothing() -> None:
+    asked = strategy_change(Strategy.BACKWARD, Strategy.FULL_TRANSITIVE, LONG, TEXT)
+    (proposal,) = make_plan(asked).proposals
+    fingerprint = proposal.text.partition('fingerprint: "')[2].partition('"')[0]
+    expired = replace(waiver(fingerprint, expires=TODAY.replace(year=2000)), subject=ORDERS)
+
+    plan = make_plan(replace(asked, waivers=(expired,)))
+
+    assert [one.severity for one in plan.findings] == [Severity.ERROR]
+    assert [one.file for one in plan.proposals] == [expired.file]
+
+
+def test_a_waived_schema_says_whom_it_locks_out_before_and_after_its_approval() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    observed = state(replace(topic_state(CREATED, LONG), policies=own))
+    asked = question(state(topic_state(CREATED, TEXT)), observed)
+    refused = refusal(make_plan(asked))
+    assert refused.waiver is not None
+
+    assert refused.waiver.effects == (
+        "Once v1 is registered, consumers with v1, v0 can no longer connect, v1 itself included.",
+        (
+            "Every later version is compared with v0 too, and one that keeps this change is refused "
+            "for the same reason, until the strategy is not transitive (FULL compares with the latest "
+            "version alone) or the topic's schema is deleted."
+        ),
+        (
+            "Alternatives: a new topic for this definition; or first, in a separate change, "
+            "schemaCompatibilityStrategy FULL."
+        ),
+    )
+    found = lockouts(make_plan(replace(asked, waivers=(waiver(refused.fingerprint),))))
+    assert {rule: one.severity for rule, one in found.items()} == {
+        "PLAN-R020": Severity.WARNING,
+        "PLAN-R021": Severity.WARNING,
+    }
+
+
+@pytest.mark.parametrize("strategy", [Strategy.FULL, Strategy.BACKWARD])
+def test_without_a_transitive_strategy_only_older_consumers_are_out(strategy: Strategy) -> None:
+    own = TopicPolicies(schema_compatibility_strategy=strategy)
+    observed = state(replace(topic_state(CREATED, LONG), policies=own))
+    refused = refusal(make_plan(question(state(topic_state(CREATED, TEXT)), observed)))
+    assert refused.waiver is not None
+
+    assert refused.waiver.effects == (
+        "Once v1 is registered, consumers with v0 can no longer connect.",
+        "Later versions are compared with v1 alone.",
+        "Alternatives: a new topic for this definition.",
+    )
