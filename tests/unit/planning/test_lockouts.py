@@ -201,9 +201,9 @@ def test_a_waived_schema_says_whom_it_locks_out_before_and_after_its_approval() 
     assert refused.waiver.effects == (
         "Once v1 is registered, consumers with v1, v0 can no longer connect, v1 itself included.",
         (
-            "Every later version is compared with v0 too, and one that keeps this change is refused "
-            "for the same reason, until the strategy is not transitive (FULL compares with the latest "
-            "version alone) or the topic's schema is deleted."
+            "Every later version is compared with v0 too, and one that keeps this change is "
+            "refused for the same reason, until the strategy is not transitive (FULL compares "
+            "with the latest version alone) or the topic's schema is deleted."
         ),
         (
             "Alternatives: a new topic for this definition; or first, in a separate change, "
