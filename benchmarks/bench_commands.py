@@ -1,4 +1,4 @@
-"""Times what a person waits for: `--help`, `validate` and an empty `plan` of 1,000 topics.
+"""Times what a person waits for: `--help`, `validate`, an empty `plan`, `connect client`.
 
 Whole commands, started anew each time. Prints the median and the fastest of some rounds, the
 commands in turn, since other work on the machine shifts all of them.
@@ -26,11 +26,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         write_repository(root, topics)
-        run("apply", "--repo", folder, "--auto-approve")
+        repo = ("--repo", folder)
+        run("apply", *repo, "--auto-approve")
+        run("snapshot", *repo)
         commands = {
             "--help": ("--help",),
             f"validate, {topics:,} topics": ("validate", "--repo", folder),
             f"plan without changes, {topics:,} topics": ("plan", "--repo", folder),
+            f"connect client, 10 of {topics:,} topics": ("connect", "client", "bench", *repo),
+            "the same, by the snapshot": ("connect", "client", "bench", *repo, "--snapshot"),
         }
         times: dict[str, list[float]] = {name: [] for name in commands}
         for _ in range(rounds):
@@ -67,6 +71,15 @@ def write_repository(root: Path, topics: int) -> None:
             f"schema: {{type: AVRO, definition: t{number:05}.avsc, properties: {{owner: bench}}}}\n"
         )
         (folder / f"t{number:05}.avsc").write_text(json.dumps(definition(number), indent=2))
+    (root / "clients").mkdir()
+    (root / "clients/bench.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Client\nname: bench\nowner: bench\nconsumes:\n"
+        + "".join(
+            f"  - {{topic: bench/n{number // 100:02}/t{number:05}, subscription: bench, "
+            "schema: {version: 0}}\n"
+            for number in range(min(topics, 10))
+        )
+    )
 
 
 def definition(number: int) -> dict[str, object]:

@@ -27,6 +27,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.~%:@/+-]*")
 """Names of files that are offered. zsh evaluates what it is given, and typer 0.29 escapes no
 backslash: a repository of somebody else's must not choose what a shell runs."""
 _TOPIC_KEY: Final = re.compile(rb"^topic:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_CLIENT_NAME: Final = re.compile(rb"^name:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
 _CLIENT_WORDS: Final = ("AUTO_CONSUME", "AUTO_PRODUCE", "NONE")
 
 
@@ -54,6 +55,18 @@ def topics(ctx: typer.Context) -> list[str]:
     """The topics that the files name."""
     with suppress(GitopsError, OSError):
         return sorted(_plain(_topics(_root(ctx))))
+    return []
+
+
+def clients(ctx: typer.Context) -> list[str]:
+    """The clients that the files declare."""
+    with suppress(GitopsError, OSError):
+        files = sorted((_root(ctx) / "clients").glob("*.yaml"))
+        return _plain(
+            found[1].decode("utf-8", "replace")
+            for file in files
+            if (found := _CLIENT_NAME.search(file.read_bytes()))
+        )
     return []
 
 

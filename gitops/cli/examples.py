@@ -47,6 +47,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "pulsar-gitops connect consumer \\\n    shop/orders/order-created v0",
         "pulsar-gitops connect consumer --type AVRO \\\n    shop/orders/order-created order.avsc",
     ),
+    "connect client": (
+        "pulsar-gitops connect client billing",
+        "pulsar-gitops connect client billing \\\n    --registry production --snapshot",
+    ),
     "explain": (
         "pulsar-gitops explain AVRO-R002",
         "pulsar-gitops explain BACKWARD",
@@ -127,6 +131,7 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     "compat": ((1, "NEW is refused, or there are findings at or above --fail-on."),),
     "connect producer": (_REFUSED,),
     "connect consumer": (_REFUSED,),
+    "connect client": ((1, "A connection would be refused, or its answer is not known."),),
     "apply": (
         (1, "There are findings at or above --fail-on: nothing is applied."),
         (5, "The plan is stale: plan again."),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
+    from gitops.usecases.connect_client import ClientConnections
     from gitops.usecases.publish import Forecast
     from gitops.usecases.schemas import ClassMatch
 
@@ -300,6 +301,14 @@ class ConnectionResult:
     connection: Connection
     registry: Registry
     excerpt: Excerpt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientConnectionsResult:
+    """Whether a declared client may connect to its topics."""
+
+    connections: ClientConnections
+    registry: Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -295,6 +295,19 @@ def test_connections(repo: str, command: Command) -> None:
         validate("connection", document)
 
 
+def test_the_connections_of_a_client(repo: str, command: Command) -> None:
+    for code, answer in ((1, "no"), (0, "yes")):
+        text = command(
+            "connect", "client", "billing", "--repo", repo, "--format", "json", code=code
+        )
+        document = json.loads(text)
+        assert document["accepted"] is (code == 0)
+        assert {one["now"]["answer"] for one in document["connections"]} == {answer}
+        assert {one["afterPlan"]["answer"] for one in document["connections"]} == {"yes"}
+        validate("client-connections", document)
+        command("apply", "--repo", repo, "--auto-approve")
+
+
 def test_versions_and_policies(repo: str, command: Command) -> None:
     command("apply", "--repo", repo, "--auto-approve")
     for topic in ("order-created", "order-by-customer", "order-status"):

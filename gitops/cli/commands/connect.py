@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -152,6 +153,53 @@ def consumer(
     )
     place = Place(repo=repo, names=registry, url=url, release=as_if_broker)
     return _answer(request, place, output_format, output, no_color=no_color)
+
+
+@app.command("client", short_help="Decide whether a declared client may connect to its topics.")
+def client(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The name in its manifest, clients/NAME.yaml.",
+            autocompletion=completion.clients,
+        ),
+    ],
+    repo: options.RepoOrUrl = str(HERE),
+    registry: options.RegistryName = None,
+    snapshot: Annotated[
+        bool, typer.Option("--snapshot", help="Ask the registry's snapshot in the repository.")
+    ] = False,
+    output_format: Annotated[
+        str, options.format_of(results.ClientConnectionsResult)
+    ] = options.FORMAT,
+    output: options.OutputFile = None,
+    no_color: options.NoColor = False,
+) -> int:
+    """Show whether a client may connect to all its topics, now and after the pending plan."""
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.plan_output import plan_request, print_blocking_findings
+    from gitops.cli.session import (
+        open_registry,
+        open_repository,
+        open_snapshot,
+        repository_folder,
+    )
+    from gitops.usecases.connect_client import connect_client
+
+    display = Display(output_format=output_format, output=output, no_color=no_color)
+    open_named = open_snapshot if snapshot else open_registry
+    with ExitStack() as stack:
+        opened = open_repository(stack.enter_context(repository_folder(repo)), output)
+        if code := print_blocking_findings(opened, display):
+            return code
+        live, config = stack.enter_context(open_named(opened, registry))
+        pin_source = None
+        if live.name != opened.repository.config.default_registry:
+            pin_source, _ = stack.enter_context(open_named(opened, None))
+        found = connect_client(name, plan_request(opened, live, config), pin_source)
+        print_result(results.ClientConnectionsResult(connections=found, registry=live), display)
+    return Exit.GOOD if found.accepted else Exit.FINDINGS
 
 
 def _extraction(path: list[Path] | None, jsr310: bool, null: bool | None) -> ExtractRequest:

@@ -29,6 +29,7 @@ from gitops.ports import Registry
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
 from gitops.usecases.connect import Connection, SchemaAdmission
+from gitops.usecases.connect_client import Answer, ClientConnections
 from gitops.usecases.schemas import ClassMatch
 
 _PIECES: Final = 10_000
@@ -328,6 +329,42 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
         "accepted": connection.accepted,
         "admissions": [_admission(one) for one in connection.answered],
         "notes": list(connection.notes),
+    }
+
+
+def client_connections_document(found: ClientConnections, registry: Registry) -> dict[str, Any]:
+    """Whether a declared client is let in, with each of its schemas, now and after the plan."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ClientConnections",
+        "pulsar": found.line.example,
+        "registry": {"name": registry.name, "address": registry.address},
+        "client": found.client.name,
+        "accepted": found.accepted,
+        "connections": [
+            {
+                "topic": str(connection.topic),
+                "role": connection.role,
+                "subscription": connection.subscription or None,
+                "schema": connection.schema,
+                "location": str(connection.location),
+                "now": _answer(connection.now),
+                "afterPlan": _answer(connection.after_plan),
+            }
+            for connection in found.connections
+        ],
+        "notes": list(found.notes),
+    }
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    admission = answer.admission
+    return {
+        "answer": answer.verdict,
+        "reason": answer.reason,
+        "version": admission.version if admission else None,
+        "registers": admission.registers if admission else False,
+        "error": admission.error if admission else None,
     }
 
 

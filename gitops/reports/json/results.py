@@ -12,6 +12,7 @@ from gitops.reports.json.check import check_document, rollouts_document
 from gitops.reports.json.documents import (
     applied_document,
     applied_plans_document,
+    client_connections_document,
     connection_document,
     decision_document,
     entry_document,
@@ -129,6 +130,11 @@ def policies(result: results.PoliciesResult) -> str:
 def connection(result: results.ConnectionResult) -> str:
     """`Connection`."""
     return to_text(connection_document(result.connection, result.registry))
+
+
+def client_connections(result: results.ClientConnectionsResult) -> str:
+    """`ClientConnections`."""
+    return to_text(client_connections_document(result.connections, result.registry))
 
 
 def publication(result: results.PublicationResult) -> str:

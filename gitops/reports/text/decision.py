@@ -16,12 +16,19 @@ from gitops.model.decision import Decision
 from gitops.model.findings import Location
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.check_summary import count
-from gitops.reports.results import ConnectionResult, DecisionResult, Excerpt, MatchResult
+from gitops.reports.results import (
+    ClientConnectionsResult,
+    ConnectionResult,
+    DecisionResult,
+    Excerpt,
+    MatchResult,
+)
 from gitops.reports.text.findings import finding_block
 from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
 from gitops.repository.file_comparison import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
+from gitops.usecases.connect_client import Answer, DeclaredConnection, Verdict
 from gitops.usecases.schemas import ClassMatch
 
 # One decision in a terminal: the verdict, what differs, and every reason.
@@ -200,6 +207,53 @@ def _note(text: str) -> RenderableType:
 
 def _inset(what: RenderableType) -> RenderableType:
     return Padding(what, (0, 0, 0, _INDENT), expand=False)
+
+
+# Whether a declared client may connect to its topics, in a terminal: a line for each schema.
+
+_MARKS: Final[dict[Verdict, tuple[str, str]]] = {
+    "yes": _GOOD,
+    "no": _BAD,
+    "unknown": ("?", "bold yellow"),
+}
+
+
+def client_connections_text(result: ClientConnectionsResult) -> RenderableType:
+    """Whether a declared client may connect, a line for each schema on each topic."""
+    found = result.connections
+    pulsar = found.line.example
+    head = f"{found.client.name} · {result.registry.name} · as Pulsar {pulsar} decides"
+    parts: list[RenderableType] = [Text(safe(head), style="bold"), Text("")]
+    parts += [_client_connection_line(connection) for connection in found.connections]
+    if found.notes:
+        parts += [Text(""), *(_note(note) for note in found.notes)]
+    return Group(*parts)
+
+
+def _client_connection_line(connection: DeclaredConnection) -> Text:
+    verb = "consumes" if connection.role == "consumer" else "produces"
+    who = f" {verb} {connection.topic} with {connection.schema}: "
+    now, after = _reason_text(connection.now), _reason_text(connection.after_plan)
+    if (connection.now.verdict, now) == (connection.after_plan.verdict, after):
+        answer = f"{connection.now.verdict}, now and after the plan{now}"
+    else:
+        answer = (
+            f"{connection.now.verdict} now{now}; {connection.after_plan.verdict} after the plan"
+            f"{after}"
+        )
+    return Text.assemble(_MARKS[connection.verdict], short(who, 2000), short(answer, 2000))
+
+
+def _reason_text(answer: Answer) -> str:
+    """Why not, or what an accepted client registers or writes; empty where nothing is to say."""
+    admission = answer.admission
+    if answer.reason or admission is None:
+        return f": {answer.reason.rstrip('.')}"
+    if admission.registers:
+        return f": it registers its schema as v{admission.version}"
+    if admission.role == "producer" and admission.version is not None:
+        return f": its messages contain v{admission.version}"
+    return ""
 
 
 # What a topic has of the schema of a class, in a terminal.

@@ -156,3 +156,52 @@ def test_words_for_a_schema_are_listed_once(applied: Path, command: CommandLine)
     words = done.err.partition("use one of ")[2].strip().split(", ")
     assert (done.code, "NONE" in words, "BYTES" in words) == (2, True, True)
     assert len(words) == len(set(words))
+
+
+def test_a_declared_client_before_and_after_an_apply(
+    repo: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    line = "produces shop/payments/captured with v0: "
+    before = command("connect", "client", "billing", "--repo", repo)
+    assert before.code == 1
+    assert (
+        f"✗ {line}no now: there is no namespace 'shop/payments'; yes after the plan" in before.out
+    )
+    command("apply", "--repo", repo, "--auto-approve")
+    applied = command("connect", "client", "billing", "--repo", repo)
+    assert applied.code == 0
+    assert f"✓ {line}yes, now and after the plan: its messages contain v0" in applied.out
+
+
+def test_a_declared_client_by_the_snapshot(applied: Path, command: CommandLine) -> None:
+    args = ("connect", "client", "billing", "--repo", applied, "--snapshot")
+    missing = command(*args)
+    assert (missing.code, "there is no snapshot of registry 'local'" in missing.err) == (2, True)
+    command("snapshot", "--repo", applied)
+    (applied / ".gitops/registry.db").unlink()
+    assert command(*args).code == 0
+
+
+def test_pins_of_a_client_in_another_registry(applied: Path, command: CommandLine) -> None:
+    """Its versions are numbers of the default registry."""
+    config = applied / "gitops.yaml"
+    second = "registries:\n  second: {kind: embedded, path: .gitops/second.db}\n"
+    config.write_text(config.read_text().replace("registries:\n", second, 1))
+    args = ("connect", "client", "billing", "--repo", applied, "--registry", "second")
+    assert command(*args).code == 1
+    command("apply", "--repo", applied, "--registry", "second", "--auto-approve")
+    done = command(*args)
+    assert (done.code, "billing · second" in done.out) == (0, True), done
+
+
+def test_a_client_that_no_manifest_declares(applied: Path, command: CommandLine) -> None:
+    done = command("connect", "client", "biling", "--repo", applied)
+    assert (done.code, "did you mean billing?" in done.err) == (2, True)
+    assert not done.out
+
+
+def test_files_with_errors_are_no_yes(applied: Path, command: CommandLine) -> None:
+    (applied / "clients/billing.yaml").write_text("kind: [")
+    done = command("connect", "client", "checkout", "--repo", applied)
+    assert (done.code, "clients/billing.yaml" in done.out) == (1, True)
