@@ -120,7 +120,7 @@ def connect_client(
     topic, UnplannableError, OutsideError.
     """
     client = _find_client(name, request.repository)
-    topics = frozenset(use.topic for use in (*client.consumes, *client.produces))
+    topics = frozenset(use.topic for use in _declared_uses(client))
     plan_input = read_plan_input(_limit(request, topics))
     plan = make_plan(plan_input)
     pinned = _pinned_schemas(client, plan_input, plan, pin_source)
@@ -171,6 +171,10 @@ def _find_client(name: str, repository: Repository) -> Client:
     raise UsageError(f"no manifest in clients/ declares client '{name}'", hint=hint)
 
 
+def _declared_uses(client: Client) -> tuple[Consumes | Produces, ...]:
+    return (*client.consumes, *client.produces)
+
+
 def _limit(request: PlanRequest, topics: frozenset[TopicName]) -> PlanRequest:
     """The request for the plan of these topics alone, and of what contains them."""
     namespaces = frozenset(topic.namespace for topic in topics)
@@ -195,7 +199,7 @@ def _pinned_schemas(
     """The schemas of the versions that the client is pinned to, by topic and version."""
     pins = {
         (use.topic, schema.version)
-        for use in (*client.consumes, *client.produces)
+        for use in _declared_uses(client)
         for schema in use.schemas
         if isinstance(schema, VersionPin)
     }
