@@ -23,6 +23,7 @@ from gitops.ports import Registry
 from gitops.reports.plan_reports import files_report, plans_report
 
 if TYPE_CHECKING:
+    from gitops.changes.client_connections import ClientConnections
     from gitops.messaging.publish_capture import CaptureSource
     from gitops.messaging.publish_topic import Publication
     from gitops.model.apply_result import Result
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from gitops.repository.writing.imported_files import ImportedFiles
     from gitops.usecases.capture import CapturedTopic
     from gitops.usecases.connect import Connection
-    from gitops.usecases.connect_client import ClientConnections
     from gitops.usecases.publish import Forecast
     from gitops.usecases.schemas import ClassMatch
 

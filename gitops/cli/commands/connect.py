@@ -177,6 +177,7 @@ def client(
     no_color: options.NoColor = False,
 ) -> int:
     """Show whether a client may connect to all its topics, now and after the pending plan."""
+    from gitops.changes.client_connections import connect_client
     from gitops.cli.answer import Display, print_result
     from gitops.cli.plan_output import plan_request, print_blocking_findings
     from gitops.cli.session import (
@@ -185,7 +186,6 @@ def client(
         open_snapshot,
         repository_folder,
     )
-    from gitops.usecases.connect_client import connect_client
 
     display = Display(output_format=output_format, output=output, no_color=no_color)
     open_named = open_snapshot if snapshot else open_registry

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from gitops.changes.client_connections import Answer, ClientConnections
 from gitops.model.apply_result import Result
 from gitops.model.decision import Decision
 from gitops.model.errors import GitopsError
@@ -29,7 +30,6 @@ from gitops.ports import Registry
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
 from gitops.usecases.connect import Connection, SchemaAdmission
-from gitops.usecases.connect_client import Answer, ClientConnections
 from gitops.usecases.schemas import ClassMatch
 
 _PIECES: Final = 10_000

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gitops.broker.connection import Admission, ClientError, Step
+from gitops.changes.client_connections import Answer, DeclaredConnection, Verdict
 from gitops.changes.schema_match import SchemaMatch
 from gitops.model.decision import Decision
 from gitops.model.findings import Location
@@ -28,7 +29,6 @@ from gitops.reports.text.layout import change_table
 from gitops.reports.text.plain import safe, short
 from gitops.repository.file_comparison import Comparison
 from gitops.usecases.connect import Connection, SchemaAdmission
-from gitops.usecases.connect_client import Answer, DeclaredConnection, Verdict
 from gitops.usecases.schemas import ClassMatch
 
 # One decision in a terminal: the verdict, what differs, and every reason.

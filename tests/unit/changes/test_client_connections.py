@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from gitops.changes.client_connections import ClientConnections, connect_client
 from gitops.changes.registries import registry_config
 from gitops.changes.repository_plan import PlanRequest
 from gitops.model.errors import UsageError
@@ -19,7 +20,6 @@ from gitops.model.policy import (
 from gitops.model.state import NamespaceState, RegistryState
 from gitops.ports import Registry
 from gitops.repository.loader import load
-from gitops.usecases.connect_client import ClientConnections, connect_client
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, ORDERS, TODAY, avro, field, state, topic_state
 from tests.support.trees import repository
