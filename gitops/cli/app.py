@@ -21,6 +21,7 @@ from gitops.cli.progress import waiting_line
 from gitops.cli.usage_errors import corrected_command_line, given_word, plain
 from gitops.model.errors import UsageError
 from gitops.recursion_limit import raise_recursion_limit
+from gitops.reports.text.plain import mask_credentials
 
 # Typer carries a Click of its own and does not export the base class of its errors.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -204,7 +205,7 @@ def run(args: list[str]) -> int:
     except typer.Exit as ended:
         return int(ended.exit_code)
     except _USAGE_ERROR as error:
-        error.message = plain(error.message, given_word(error))
+        error.message = mask_credentials(plain(error.message, given_word(error)))
         error.show()
         if line := corrected_command_line(error, args):
             print(f"The definition has no option in front of it:\n  {line}", file=sys.stderr)

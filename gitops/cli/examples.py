@@ -7,6 +7,8 @@ from typing import Any, Final, final
 
 from typer.core import TyperCommand, TyperGroup
 
+from gitops.model.errors import UsageError
+
 # Lines of up to 56 characters are whole in a terminal of 60 columns; longer ones end with a \.
 EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "init": ("pulsar-gitops init schemas",),
@@ -181,6 +183,22 @@ class CommandWithExamples(TyperCommand):
 
     Typer puts the Python type behind an argument's name, such as `<list[str]>`: it is left out.
     """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - as below
+        """Refuse empty values, as of variables that are not set: most would mean the default."""
+        rest: list[str] = super().parse_args(ctx, list(args))
+        if ctx.resilient_parsing:  # a shell asks for completions
+            return rest
+        given, _, params = self.make_parser(ctx).parse_args(args=list(args))
+        for param in params:
+            value = given.get(param.name)
+            values = value if isinstance(value, (list, tuple)) else [value]
+            if any(isinstance(text, str) and not text.strip() for text in values):
+                raise UsageError(
+                    f"{param.get_error_hint(ctx)} is empty",
+                    hint="is a variable not set? Give it a value, or leave it out",
+                )
+        return rest
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - of Typer's own Click
         """Those of Typer; `OLD... NEW` says itself what is repeated."""

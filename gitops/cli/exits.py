@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from gitops import signals
 from gitops.model.errors import GitopsError, OutsideError
-from gitops.reports.text.plain import safe
+from gitops.reports.text.plain import mask_credentials, safe
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -120,11 +120,14 @@ def _drop(descriptor: int) -> None:
 
 def print_error(error: GitopsError, before: str = "") -> None:
     """Say an error on stderr: what, where, and what to do next."""
-    print(f"error: {safe(before + error.what)}", file=sys.stderr)
-    if error.where:
-        print(f"  in {safe(error.where)}", file=sys.stderr)
-    if error.hint:
-        print(f"  {safe(error.hint)}", file=sys.stderr)
+    what, where, hint = (
+        safe(mask_credentials(text)) for text in (before + error.what, error.where, error.hint)
+    )
+    print(f"error: {what}", file=sys.stderr)
+    if where:
+        print(f"  in {where}", file=sys.stderr)
+    if hint:
+        print(f"  {hint}", file=sys.stderr)
 
 
 def _tell_bug(error: Exception, *, verbose: bool) -> None:

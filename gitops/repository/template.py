@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -105,15 +107,60 @@ def template_root() -> Path:
     return shipped_folder("template")
 
 
+def make_repository(target: Path) -> int:
+    """Write the template and the wheel; answers how many files, or leaves none of them.
+
+    Raises UsageError as below, and for a name that is a URL: a folder `https:` helps nobody, and
+    the URL may have a password.
+    """
+    if _URL.match(str(target)):
+        raise UsageError("init makes a folder, and was given a URL", hint="name a new folder")
+    _require_empty(target)
+    missing = [folder for folder in (target, *target.parents) if not folder.exists()]
+    try:
+        return copy_template(target) + keep_own_wheel(target)
+    except BaseException:  # a full disk: the folder would be refused by the next `init`
+        _remove_template(target)
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def _require_empty(target: Path) -> None:
+    try:
+        if target.exists() and any(entry.name != ".git" for entry in target.iterdir()):
+            raise UsageError(f"{target} is not empty", hint="name a new folder, or an empty one")
+    except OSError as error:
+        raise UsageError(f"cannot write {target}: {error.strerror}") from error
+
+
+def _remove_template(target: Path) -> None:
+    """Remove what was written, and the folders that are empty then."""
+    source = template_root()
+    wheels = list((target / _ACTION).glob("*.whl"))
+    copies = [target / path.relative_to(source) for path in source.rglob("*") if path.is_file()]
+    for path in (*copies, *wheels):
+        with suppress(OSError):
+            path.unlink()
+    folders = {folder for path in (*copies, *wheels) for folder in path.parents}
+    for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):
+        if folder != target and folder.is_relative_to(target):
+            with suppress(OSError):
+                folder.rmdir()
+
+
 def copy_template(target: Path) -> int:
     """Copy the template into a new or empty folder; answers how many files were written.
 
     A folder that holds nothing but `.git` counts as empty. Raises UsageError for any other, and
     where the folder cannot be written.
     """
+    _require_empty(target)
     try:
-        if target.exists() and any(entry.name != ".git" for entry in target.iterdir()):
-            raise UsageError(f"{target} is not empty", hint="name a new folder, or an empty one")
         source = template_root()
         files = [path for path in sorted(source.rglob("*")) if path.is_file()]
         for path in files:

@@ -191,6 +191,86 @@ def test_a_credential_that_an_issuer_repeats_is_found_nowhere(
     assert canary.traces_in(work) == []
 
 
+_MISTAKES: Final = (
+    "{kind: pulsar, url: 'http://127.0.0.1:1/?token=CANARY'}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1/#CANARY'}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1;token=CANARY'}",
+    "{kind: pulsar, url: '127.0.0.1:1?CANARY'}",
+    "{kind: pulsar, url: 'htp://me:CANARY@127.0.0.1:1'}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', serviceUrl: 'pulsar://127.0.0.1:6650?jwt=CANARY'}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', tokn: CANARY}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', auth: {tok: CANARY}}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', authentication: {basic: {username: x, pw: CANARY}}}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', authentication: {CANARY: x}}",
+    "{kind: pulsar, url: 'http://127.0.0.1:1', authentication: {token: CANARY}}",
+    "{kind: pulzar, url: 'http://127.0.0.1:1', pwd: CANARY}",
+    "{kind: embedded, path: live.db,   pwd: CANARY}",
+)
+
+
+@pytest.mark.parametrize("entry", _MISTAKES)
+def test_a_secret_in_the_wrong_place_of_the_settings_is_found_in_no_output(
+    entry: str, work: Path
+) -> None:
+    root = _repository(work, "http://127.0.0.1:1", "{token: '${NONE}'}")
+    base = GitRepository.at(root)
+    settings = (root / "gitops.yaml").read_text()
+    old = next(line for line in settings.splitlines() if "127.0.0.1:1" in line)
+    name = old.split(":")[0]
+    text = settings.replace(old, f"{name}: {entry.replace('CANARY', canary.CANARY)}")
+    (root / "gitops.yaml").write_text(text)
+    base.commit()
+    formats = ("text", "json", "markdown", "html", "sarif", "codequality", "github")
+
+    lines = ["plan", "plan --format json", "fmt --diff", "apply --auto-approve", "drift", "audit"]
+    lines += [f"validate --format {name}" for name in formats]
+    lines += [f"check --base HEAD~1 --format {name}" for name in formats]
+    codes = {_shown(line.split(), root, work) for line in lines}
+
+    assert codes & {1, 2}
+
+
+_URLS: Final = (
+    "http://me:CANARY@127.0.0.1:1/x.git",
+    "https://CANARY@127.0.0.1:1/x.git",
+    "https://127.0.0.1:1/x.git?token=CANARY",
+    "ssh://me:CANARY@127.0.0.1:1/x",
+    "git+https://me:CANARY@127.0.0.1:1/x",
+)
+
+
+@pytest.mark.parametrize("url", _URLS)
+def test_a_secret_in_a_url_on_the_command_line_is_not_repeated(
+    url: str, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(work)
+    given = url.replace("CANARY", canary.CANARY)
+    for line in (
+        "audit",
+        "plan",
+        "check",
+        "drift",
+        "import",
+        "snapshot",
+        "fmt",
+        "connect producer",
+    ):
+        with_topic = ["a/b/c", "--version", "0"] if line.startswith("connect") else []
+        assert _shown([*line.split(), *with_topic, "--repo", given], work, work) in (2, 4)
+    for line in ("validate", "init", "schemas get a/b/c --url", "schemas get a/b/c --registry"):
+        assert _shown([*line.split(), given], work, work) == 2
+    assert canary.traces_in(work) == []
+
+
+def _shown(words: list[str], repo: Path, work: Path) -> int:
+    """The exit code of a command whose output has no credential."""
+    known = "--repo" in words or repo == work or words[0] == "validate"
+    more = [str(repo)] if words[0] == "validate" and repo != work else []
+    done = captured(*words, *more, *([] if known else ["--repo", str(repo)]))
+    assert canary.traces(done.out + done.err) == [], words
+    return done.code
+
+
 def test_the_traceback_of_a_bug_has_no_credential(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,9 +16,9 @@ def init(
 ) -> int:
     """Make a new schemas repository, with an example of everything."""
     from gitops.cli.console import print_message
-    from gitops.repository.template import copy_template, keep_own_wheel
+    from gitops.repository.template import make_repository
 
-    count = copy_template(directory) + keep_own_wheel(directory)
+    count = make_repository(directory)
     print_message(f"wrote {count} files to {directory}")
     print_message("next:")
     print_message(f"  cd {shlex.quote(str(directory))}")

@@ -28,6 +28,17 @@ def short(text: str, limit: int = _MAX_LENGTH) -> str:
     return f"{safe(text[:half])} … {len(text) - 2 * half} more … {safe(text[-half:])}"
 
 
+def mask_credentials(text: str) -> str:
+    """What stands in a URL beside an address, masked: user names, passwords, queries."""
+    return _QUERY.sub(r"\1***", _USER.sub(r"\1***@", text))
+
+
+_SCHEME: Final = r"\b[A-Za-z][A-Za-z0-9+.-]*:/{1,3}"
+"""A path that was made of a URL has one slash."""
+_USER: Final = re.compile(rf"({_SCHEME})(?!git@)[^/\s]*@")
+_QUERY: Final = re.compile(rf"({_SCHEME}[^\s?#]*[?#])[^\s'\"]+")
+
+
 def _escaped(found: re.Match[str]) -> str:
     char = found[0]
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):

@@ -244,6 +244,8 @@ class TlsDocument(Document):
 # Where in a text a secret may stand, so that no output shows that line.
 
 
+_BEYOND_ADDRESS: Final = re.compile(r"[@?#;]")
+"""What a URL has that is more than an address: credentials, a query, a fragment."""
 _SECRET_KEY: Final = re.compile(r"token|password|secret|credential|private", re.IGNORECASE)
 
 
@@ -290,7 +292,8 @@ def _is_secret_place(path: Path, text: str, named: frozenset[str]) -> bool:
         return False
     if any(_is_secret_name(str(part), named) for part in path):
         return True
-    return "@" in text and "://" in text
+    is_url = "://" in text or str(path[-1]).lower().endswith("url")
+    return is_url and _BEYOND_ADDRESS.search(text) is not None
 
 
 def _is_secret_name(name: str, named: frozenset[str]) -> bool:

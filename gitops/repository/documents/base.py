@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -42,6 +42,8 @@ class Document(BaseModel):
     model_config = ConfigDict(
         frozen=True, strict=True, extra="forbid", alias_generator=to_camel, protected_namespaces=()
     )
+
+    has_secrets: ClassVar[bool] = False
 
     @classmethod
     def values_by_path(cls, _path: str, /) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -82,6 +82,8 @@ RuleKey = Annotated[str, AfterValidator(_rule_id)]
 
 class ConfigDocument(Document):
     """The repository's settings."""
+
+    has_secrets: ClassVar[bool] = True
 
     api_version: ApiVersion
     kind: Literal["Config"]

@@ -32,11 +32,13 @@ class Manifest(Generic[D]):
     document.
     """
 
-    def __init__(self, file: str, data: bytes, model: type[D], *, secrets: bool = False) -> None:
-        """Read `data`; with `secrets`, lines that may hold one are marked sensitive."""
+    def __init__(self, file: str, data: bytes, model: type[D]) -> None:
+        """Read `data`; lines that may hold a secret of the model are marked sensitive."""
         self.file = file
         self.model = model
-        self._secrets = secrets
+        self._secrets = model.has_secrets
+        self._unknown_lines: set[int] = set()
+        self._hidden_keys: set[Path] = set()
         self.parsed: ParsedYaml = parse_yaml(data)
         self.document: D | None = None
         self._saved: Salvage[D] = Salvage()
@@ -58,7 +60,7 @@ class Manifest(Generic[D]):
         written = self._written(path)
         known = self._nearest(written)
         span = self._span(known, at_key=at_key or known != written)
-        return self._place(span, pointer(written))
+        return self._place(span, pointer(written[:-1] if written in self._hidden_keys else written))
 
     def location_of(self, span: Span, path: str) -> Location:
         """The place of some characters of the text, with this JSON pointer."""
@@ -110,11 +112,25 @@ class Manifest(Generic[D]):
         unread = {each.path[:-1] for each in self.parsed.problems if each.rule == "REPO-R009"}
         misspelt = {(*each.path[:-1], each.instead) for each in told if each.at_key}
         for each in told:
+            if each.rule == "REPO-R002" and self._secrets:
+                self._hide(each)
+        for each in told:
             there = each.path in unread or (*each.path, each.missing) in misspelt
             if not each.missing or not there:
                 hint = each.hint or self._value_by_path(each)
                 self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=hint)
         self._saved = saved
+
+    def _hide(self, unknown: DocumentProblem) -> None:
+        """Show no line of a key that is unknown: `tokn` may well have a secret."""
+        path = self._written(unknown.path)
+        if unknown.hides_key:
+            self._hidden_keys.add(path)
+        for span in (self.parsed.keys.get(path), self.parsed.values.get(path)):
+            if span is not None:
+                first, _ = self._lines.position(span.start)
+                last, _ = self._lines.position(span.end)
+                self._unknown_lines.update(range(first, last + 1))
 
     def _value_by_path(self, problem: DocumentProblem) -> str:
         """What to write for a key that is missing and whose value the file's path implies."""
@@ -181,7 +197,7 @@ class Manifest(Generic[D]):
     def _may_hold_secret(self, line: int) -> bool:
         """In a text that cannot be read, any line may; one that only opens a bracket does not."""
         if self.parsed.complete:
-            return line in self._secret_lines
+            return line in self._secret_lines or line in self._unknown_lines
         text = _LINE_END.split(self.parsed.text)
         return not (0 < line <= len(text) and _OPENS.fullmatch(text[line - 1]))
 

@@ -71,7 +71,7 @@ class DocumentProblem:
     """A breach of a rule at a path of the document, at the key there or at the value.
 
     `missing` is the key that the mapping at `path` lacks; `instead` is the key or the value that
-    seems to be meant.
+    seems to be meant. With `hides_key` the key itself may be a secret.
     """
 
     rule: str
@@ -81,6 +81,7 @@ class DocumentProblem:
     hint: str = ""
     missing: str = ""
     instead: str | None = None
+    hides_key: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +156,7 @@ def _unknown_key(error: _Error) -> DocumentProblem:
     message = "unknown key" if secret else f"unknown key '{word}'"
     return DocumentProblem(
         rule="REPO-R002", message=message, path=error.path, at_key=True, hint=hint,
-        instead=meant,
+        instead=meant, hides_key=secret,
     )  # fmt: skip
 
 

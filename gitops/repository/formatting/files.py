@@ -53,7 +53,7 @@ def format_manifest(file: str, data: bytes, model: type[Document]) -> bytes:
     """A manifest laid out; raises LeftAloneError for what is no YAML as manifests use it."""
     parsed = parse_yaml(data)
     if parsed.problems:
-        manifest = Manifest(file, data, model, secrets=model is ConfigDocument)
+        manifest = Manifest(file, data, model)
         raise LeftAloneError(*manifest.findings[: len(parsed.problems)])
     if parsed.empty:
         return data

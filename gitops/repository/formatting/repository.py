@@ -17,7 +17,7 @@ from gitops.repository.definitions.text_edits import Definition
 from gitops.repository.documents.authentication import secret_offsets
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.config import ConfigDocument
-from gitops.repository.documents.parser import unreadable
+from gitops.repository.documents.parser import Manifest, unreadable
 from gitops.repository.file_trees import is_selected
 from gitops.repository.formatting.files import (
     LeftAloneError,
@@ -29,7 +29,6 @@ from gitops.repository.loader import load
 from gitops.repository.loading.layout import CONFIG, layout
 from gitops.repository.loading.settings import load_settings
 from gitops.repository.tracked_files import TrackedFiles
-from gitops.repository.yaml.parser import parse_yaml
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, shown_schema
 from gitops.schemas.types import TYPES
@@ -115,10 +114,16 @@ class _Run:
             return
         self.done += 1
         if after != before:
-            sensitive = path == CONFIG and any(secret_offsets(parse_yaml(before), ConfigDocument))
+            sensitive = path == CONFIG and _may_hold_secret(before)
             self.changes.append(
                 FormattedFile(path=path, before=before, after=after, sensitive=sensitive)
             )
+
+
+def _may_hold_secret(data: bytes) -> bool:
+    """Also where a key is unknown: nobody knows what it is meant for."""
+    manifest = Manifest(CONFIG, data, ConfigDocument)
+    return bool(manifest.findings) or any(secret_offsets(manifest.parsed, ConfigDocument))
 
 
 def _same_to_broker(changes: Iterable[FormattedFile], tree: FileTree) -> Iterator[FormattedFile]:

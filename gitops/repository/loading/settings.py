@@ -51,7 +51,7 @@ def load_settings(sources: TrackedFiles) -> Settings:
             where=CONFIG,
             hint=_instead(sources),
         ) from error
-    manifest = Manifest(CONFIG, data, ConfigDocument, secrets=True)
+    manifest = Manifest(CONFIG, data, ConfigDocument)
     document = manifest.document or _what_is_left(manifest)
     default = _default_registry(manifest)
     config = _config(document, default) if document else _NOTHING
