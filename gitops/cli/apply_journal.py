@@ -12,6 +12,7 @@ from gitops.cli.exits import Exit
 from gitops.model.errors import UsageError
 from gitops.model.journal import unfinished
 from gitops.reports.operation_results import JournalResult
+from gitops.repository.folder import require_inside
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
@@ -26,10 +27,13 @@ def journal_path(
 ) -> Path:
     """The file that `--journal` names; else beside the plan file, else in the repository."""
     if given:
-        return given
-    if plan_file:
-        return plan_file.with_name(f"{plan_file.name}.journal")
-    return opened.root / _FOLDER / f"{name}.journal"
+        path = given
+    elif plan_file:
+        path = plan_file.with_name(f"{plan_file.name}.journal")
+    else:
+        path = opened.root / _FOLDER / f"{name}.journal"
+    require_inside(opened.root, path)
+    return path
 
 
 def show_status(

@@ -195,7 +195,7 @@ class CommandWithExamples(TyperCommand):
             values = value if isinstance(value, (list, tuple)) else [value]
             if any(isinstance(text, str) and not text.strip() for text in values):
                 raise UsageError(
-                    f"{param.get_error_hint(ctx)} is empty",
+                    f"{param.get_error_hint()} is empty",
                     hint="is a variable not set? Give it a value, or leave it out",
                 )
         return rest

@@ -19,7 +19,7 @@ from gitops.model.findings import Location
 from gitops.model.state import RegistryState, Repository
 from gitops.ports import FileTree, Registry
 from gitops.repository.file_trees import GivenFiles
-from gitops.repository.folder import nearest_repository
+from gitops.repository.folder import nearest_repository, require_inside
 
 # The day, as the edge tells it to everything below.
 
@@ -86,6 +86,9 @@ def open_repository(
             where = str((root.resolve() if root == HERE else root) / error.where)
             raise UsageError(error.what, where=where, hint=error.hint) from error
     refuse_inputs(outputs, tree.consulted())
+    for output in outputs:
+        if output is not None:
+            require_inside(root, output)
     return opened
 
 

@@ -101,6 +101,25 @@ def real_path(path: Path) -> Path:
         return Path(os.path.realpath(path))
 
 
+def require_inside(root: Path, path: Path) -> None:
+    """Raise UsageError for a path below `root` that a symbolic link leads out of it.
+
+    Whoever commits a link must not choose what a command writes elsewhere. A path that is outside
+    by its own words was named on purpose.
+    """
+    try:
+        leads_out = not real_path(path).is_relative_to(real_path(root))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error
+    except ValueError:  # a NUL in the name
+        raise UsageError(f"cannot write {path}: no such file can be") from None
+    if leads_out and Path(os.path.abspath(path)).is_relative_to(os.path.abspath(root)):  # noqa: PTH100
+        raise UsageError(
+            f"{path} leads outside the repository: a symbolic link is on its way",
+            hint="remove the link, or name another file",
+        )
+
+
 def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] = ()) -> int:
     """Write path → content below `root`; answers how many differed from what was there.
 
@@ -126,6 +145,8 @@ def write_files(root: Path, files: Mapping[str, bytes], removed: Iterable[str] =
     gone = sorted(set(removed))
     for path in gone:
         with _naming_errors("remove", path):
+            if not real_path((root / path).parent).is_relative_to(base):
+                raise UsageError(f"{path} leads outside the repository")
             (root / path).unlink(missing_ok=True)
     return len(staged) + len(gone)
 

@@ -59,6 +59,7 @@ def restore(
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
     from gitops.repository.broker_snapshots import recorded_time
+    from gitops.repository.folder import require_inside
     from gitops.usecases import restore as usecase
 
     wanted = [NamespaceName.parse(text) for text in namespaces or ()]
@@ -77,6 +78,7 @@ def restore(
         result = RestoreResult(restore=found, dry_run=dry_run)
         if found.plan.actions and not dry_run:
             path = journal or opened.root / ".gitops" / f"{live.name}.restore.journal"
+            require_inside(opened.root, path)
             result = _carry_out(found, recorded, live, path, progress)
     print_result(result, Display(output_format=output_format, output=output, no_color=no_color))
     if result.error:

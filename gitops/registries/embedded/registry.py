@@ -36,6 +36,7 @@ from gitops.registries.embedded.namespace_rows import (
 )
 from gitops.registries.embedded.schema_rows import StoredTopic, absent_state, key_of, read_state
 from gitops.registries.embedded.settings import EmbeddedConfig
+from gitops.repository.folder import require_inside
 from gitops.schemas.payload import to_stored
 
 Clock = Callable[[], int]
@@ -47,9 +48,11 @@ _PULSARS_OWN_TENANT: Final = "pulsar"
 def open_registry(name: str, config: EmbeddedConfig, root: Path) -> Registry:
     """The registry that `gitops.yaml` describes; its path is relative to `root`.
 
-    Nothing is opened or created yet.
+    Nothing is opened or created yet. Raises UsageError where a symbolic link in the repository
+    leads elsewhere.
     """
     path = root / config.path
+    require_inside(root, path)
     return EmbeddedRegistry(
         name, path, config.broker, address=config.path, as_cluster=config.as_cluster
     )

@@ -33,13 +33,20 @@ from gitops.usecases.connect import Connection, SchemaAdmission
 from gitops.usecases.schemas import ClassMatch
 
 _PIECES: Final = 10_000
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+_UNSEEN: Final = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0001\U000e0020-\U000e007f]"
+)
+"""Controls, formats, ends of lines and halves of pairs: some turn a text around, or end a line."""
 
 
 def to_text(document: object) -> str:
-    """Indented JSON with a final line end; half a surrogate pair, which no file takes, escaped.
+    """Indented JSON with a final line end; what cannot be seen, or ends a line, escaped.
 
-    So is `##[`, which starts a command wherever it stands in the log of a GitHub workflow.
+    So are half a surrogate pair, which no file takes, and `##[`, which starts a command wherever it
+    stands in the log of a GitHub workflow.
     """
     return "".join(to_parts(document))
 
@@ -49,8 +56,13 @@ def to_parts(document: object) -> Iterator[str]:
     pieces = json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(document)
     while part := "".join(islice(pieces, _PIECES)):  # each string is one piece
         escaped = part.replace("##[", "##\\u005b")
-        yield _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", escaped)
+        yield _UNSEEN.sub(_escaped, escaped)
     yield "\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
 class Items(list[Any]):
