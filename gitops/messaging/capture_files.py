@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -187,7 +188,7 @@ class CaptureFolder:
         """The manifest, None where there is none; raises UsageError for one that is broken."""
         path = self.path / MANIFEST
         try:
-            found = CaptureManifest.model_validate_json(path.read_bytes())
+            found = CaptureManifest.model_validate_json(_read_document(path))
         except FileNotFoundError:
             return None
         except (ValidationError, OSError) as error:
@@ -206,7 +207,7 @@ class CaptureFolder:
         found = {}
         for path in sorted((self.path / SCHEMAS).glob("*.json")):
             try:
-                read = SchemaFile.model_validate_json(path.read_bytes())
+                read = SchemaFile.model_validate_json(_read_document(path))
             except (ValidationError, OSError) as error:
                 raise UsageError(
                     f"{path} is not a schema of a capture", hint="capture the topic again"
@@ -272,8 +273,30 @@ def part_name(partition: int, number: int, part_format: PartFormat) -> str:
 
 def checksum(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits; raises OSError."""
+    _require_regular(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_LARGEST_DOCUMENT: Final = 16 << 20
+"""Bytes of a manifest: the checksums of 200,000 parts, or the states of 60,000 partitions."""
+
+
+def _read_document(path: Path) -> bytes:
+    """A manifest or a schema of a capture; raises OSError, UsageError for one that is too large."""
+    _require_regular(path)
+    if path.stat().st_size > _LARGEST_DOCUMENT:
+        raise UsageError(
+            f"{path} is larger than {_LARGEST_DOCUMENT >> 20} MiB, and no part of a capture",
+            hint="name another folder",
+        )
+    return path.read_bytes()
+
+
+def _require_regular(path: Path) -> None:
+    """Raise UsageError for a pipe or a device, which nobody may ever write to; raises OSError."""
+    if not path.is_dir() and not stat.S_ISREG(path.stat().st_mode):
+        raise UsageError(f"{path} is no regular file", hint=AGAIN)
 
 
 def capture_folders(root: Path) -> Iterator[tuple[CaptureFolder, CaptureManifest]]:

@@ -32,6 +32,7 @@ def read_plan_of(path: Path, registry: str | None) -> Document:
 
 def read_plans(path: Path) -> tuple[Document, ...]:
     """The plans in a file that `plan --out` wrote, one for each registry; raises UsageError."""
+    _require_size(path)
     text = read_definition(path)
     document = _read_json(text, str(path))
     if document.get("kind") != _SEVERAL:
@@ -42,6 +43,23 @@ def read_plans(path: Path) -> tuple[Document, ...]:
     for plan in document["plans"]:
         check_digest(plan)
     return tuple(document["plans"])
+
+
+_LARGEST: Final = 128 << 20
+"""Bytes: 10,000 schemas of 10 KB are less."""
+
+
+def _require_size(path: Path) -> None:
+    """Raise UsageError for a file that would take minutes, and gigabytes of memory."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        return  # whoever reads it says why
+    if size > _LARGEST:
+        raise UsageError(
+            f"{path} is larger than {_LARGEST >> 20} MiB",
+            hint="apply it in parts: plan with fewer of the files",
+        )
 
 
 def parse_plan(text: str, file: str) -> Document:

@@ -38,7 +38,7 @@ _ROUNDS: Final = 50
 """How many edits one file gets, one after the other."""
 _REDEFINED: Final[Said] = {("REPO-R022", "another file defines the type", ""): Severity.ERROR}
 _VERSION: Final = re.compile(r"v\d+")
-_COMPACT: Final = re.compile(r'("(?:[^"\\]|\\.)*")|([,:])(?=\S)', re.DOTALL)
+_COMPACT: Final = re.compile(r'("(?:[^"\\]++|\\.)*+")|([,:])(?=\S)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

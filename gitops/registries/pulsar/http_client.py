@@ -31,6 +31,10 @@ USER_AGENT: Final = f"pulsar-schema-gitops/{__version__}"
 LARGEST_ANSWER: Final = 64 << 20
 """Bytes; 100,000 topics' names are a tenth of it."""
 
+LARGEST_UNPACKED: Final = 8 << 20
+"""Bytes of an answer that is packed although nobody asked for it: a proxy may do so, and a little
+that is sent can cost gigabytes of memory."""
+
 LONGEST_WAIT: Final = 10.0
 """Seconds between two tries, whatever the server's `Retry-After` asks for."""
 
@@ -177,16 +181,20 @@ def _read_answer(response: http.client.HTTPResponse, method: str, url: str) -> A
 
 def _read_body(response: http.client.HTTPResponse, method: str, url: str) -> bytes:
     announced = response.length
-    is_zipped = "Content-Encoding" in response.headers  # unasked; it can be longer than it says
-    if announced is not None and announced <= LARGEST_ANSWER and not is_zipped:
+    is_packed = response.headers.get("Content-Encoding", "identity").lower() != "identity"
+    most = LARGEST_UNPACKED if is_packed else LARGEST_ANSWER
+    if announced is not None and announced <= most and not is_packed:
         return response.read()
     headers = dict(response.headers)
-    with urllib3.HTTPResponse(response, headers, preload_content=False) as unzipped:
-        data = unzipped.read(LARGEST_ANSWER + 1)
-    if len(data) > LARGEST_ANSWER:
+    with urllib3.HTTPResponse(response, headers, preload_content=False) as unpacked:
+        data = unpacked.read(most + 1)
+    if len(data) > most:
+        packed = ", and was packed unasked" if is_packed else ""
         raise OutsideError(
-            f"the answer is larger than {LARGEST_ANSWER >> 20} MiB",
+            f"the answer is larger than {most >> 20} MiB{packed}",
             where=place(method, url),
-            hint="is this really Pulsar's admin endpoint?",
+            hint="let the proxy in between pack nothing"
+            if is_packed
+            else "is this really Pulsar's admin endpoint?",
         )
     return data

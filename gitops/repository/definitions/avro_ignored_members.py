@@ -188,7 +188,7 @@ def _meant(word: str) -> str | None:
 # Members that an object of a definition has twice: Jackson takes the last one, without a word.
 
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]', re.DOTALL)
 
 
 class RepeatedMember(NamedTuple):

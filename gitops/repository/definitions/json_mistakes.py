@@ -37,8 +37,8 @@ class _Failure(NamedTuple):
 
 _WORDS: Final = {"True": "true", "False": "false", "None": "null", "nil": "null", "NULL": "null"}
 _NO_NUMBER: Final = re.compile(r"(NaN|-?Infinity) is not JSON")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|-?\w+')
-_LONG_NUMBER: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\deE]+')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|-?\w+')
+_LONG_NUMBER: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[-+.\deE]+')
 _WORD: Final = re.compile(r"[A-Za-z_]+")
 _BOM: Final = "\ufeff"
 _TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"

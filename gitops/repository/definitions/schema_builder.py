@@ -44,7 +44,7 @@ JAVA_NAMES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """How Java's client calls the schemas that have no definition; it calls the others nothing."""
 
-_STRING_OR_SPACE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[ \t\r\n]+', re.DOTALL)
+_STRING_OR_SPACE: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[ \t\r\n]+', re.DOTALL)
 _HTML: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&='\u2028\u2029"}
 
 

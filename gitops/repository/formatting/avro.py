@@ -14,7 +14,7 @@ from gitops.schemas.avro.json_text import check_end, read_value
 
 _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+)|(?P<comment>/\*.*?\*/|//[^\r\n]*)|(?P<mark>[\[\]{},:])
-    |(?P<word>"(?:[^"\\]|\\.)*"|[^ \t\r\n\[\]{},:"/]+)""",
+    |(?P<word>"(?:[^"\\]++|\\.)*+"|[^ \t\r\n\[\]{},:"/]+)""",
     re.DOTALL | re.VERBOSE,
 )
 _CLOSING: Final = {"{": "}", "[": "]"}

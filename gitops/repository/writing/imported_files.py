@@ -40,8 +40,17 @@ def imported_files(tree: FileTree, repository: Repository, state: RegistryState)
     """The files of what is not in the repository yet, with those that they refer to.
 
     Shared types that the registry has the same stay references. An Avro definition with another
-    definition of such a type is a `.json` file, where nobody else looks for types.
+    definition of such a type is a `.json` file, where nobody else looks for types. Raises UsageError
+    for a schema that no file of a repository may have.
     """
+    for topic in state.topics.values():
+        latest = topic.history.latest
+        if latest and len(latest.info.schema) > MAX_FILE_BYTES:
+            raise UsageError(
+                f"the schema of {topic.topic} has {len(latest.info.schema) >> 20} MiB, and a file of "
+                f"a repository at most {MAX_FILE_BYTES >> 20} MiB",
+                hint="name the namespaces to import, and leave this one out",
+            )
     state = replace(
         state, namespaces={n: _policies_as_set(one) for n, one in state.namespaces.items()}
     )

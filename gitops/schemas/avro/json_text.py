@@ -23,8 +23,8 @@ MAX_NUMBER_LENGTH: Final = 1000
 MAX_NAME_LENGTH: Final = 50_000
 """Jackson 2.16's StreamReadConstraints: a longer name of a member is refused."""
 
-_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
-_BRACKETS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_STRING_OR_COMMENT: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|/\*.*?\*/|//[^\r\n]*', re.DOTALL)
+_BRACKETS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _ON_A_LINE: Final = re.compile(r"[^\r\n]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """What Jackson takes in no comment."""
