@@ -194,8 +194,9 @@ class CommandWithExamples(TyperCommand):
             value = given.get(param.name)
             values = value if isinstance(value, (list, tuple)) else [value]
             if any(isinstance(text, str) and not text.strip() for text in values):
+                option: Any = param
                 raise UsageError(
-                    f"{param.get_error_hint()} is empty",
+                    f"{option.get_error_hint()} is empty",
                     hint="is a variable not set? Give it a value, or leave it out",
                 )
         return rest

@@ -65,19 +65,14 @@ def _validator(name: str) -> Draft202012Validator:
 
         An action of a plan has one of many forms: to try all of them takes twice as long.
         """
-        meant = [
-            number
-            for number, form in enumerate(forms)
-            if _has_constants(
-                definitions.get(form.get("$ref", "")[len("#/$defs/") :], form), instance
-            )
-        ]
+        whole = [definitions.get(form.get("$ref", "").rpartition("/")[2], form) for form in forms]
+        meant = [number for number, form in enumerate(whole) if _has_constants(form, instance)]
         if len(meant) == 1:
             yield from validator.descend(instance, forms[meant[0]], schema_path=meant[0])
         else:
             yield from Draft202012Validator.VALIDATORS["oneOf"](validator, forms, instance, parent)
 
-    with_forms = extend(Draft202012Validator, {"oneOf": check_form})
+    with_forms: Any = extend(Draft202012Validator, {"oneOf": check_form})  # type: ignore[no-untyped-call]
     return cast("Draft202012Validator", with_forms(schema))
 
 

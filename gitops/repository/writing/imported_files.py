@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import is_unset, managed_items, snake_case
 from gitops.model.state import NamespaceState, RegistryState, Repository, TopicState
@@ -12,7 +13,7 @@ from gitops.ports import FileTree
 from gitops.repository.documents.editor_schemas import FOLDER
 from gitops.repository.documents.editor_schemas import render as render_json_schema
 from gitops.repository.documents.editor_schemas import schemas as schemas_of_kinds
-from gitops.repository.file_trees import OverlaidTree
+from gitops.repository.file_trees import MAX_FILE_BYTES, OverlaidTree
 from gitops.repository.formatting.repository import format_repository
 from gitops.repository.loader import load
 from gitops.repository.writing.imported_types import TypesInUse, avsc_layout
@@ -40,15 +41,15 @@ def imported_files(tree: FileTree, repository: Repository, state: RegistryState)
     """The files of what is not in the repository yet, with those that they refer to.
 
     Shared types that the registry has the same stay references. An Avro definition with another
-    definition of such a type is a `.json` file, where nobody else looks for types. Raises UsageError
-    for a schema that no file of a repository may have.
+    definition of such a type is a `.json` file, where nobody else looks for types.
+    Raises UsageError for a schema that no file of a repository may have.
     """
     for topic in state.topics.values():
         latest = topic.history.latest
         if latest and len(latest.info.schema) > MAX_FILE_BYTES:
+            size, most = len(latest.info.schema) >> 20, MAX_FILE_BYTES >> 20
             raise UsageError(
-                f"the schema of {topic.topic} has {len(latest.info.schema) >> 20} MiB, and a file of "
-                f"a repository at most {MAX_FILE_BYTES >> 20} MiB",
+                f"the schema of {topic.topic} has {size} MiB, and a file may have {most} MiB",
                 hint="name the namespaces to import, and leave this one out",
             )
     state = replace(
