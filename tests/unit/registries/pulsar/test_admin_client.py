@@ -289,7 +289,7 @@ def test_an_answer_beyond_the_limit_is_refused(
 def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http_client, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(http_client, "LARGEST_UNPACKED", 1000)
     body = gzip.compress(b"x" * 2000)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
     with (
