@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
 from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError
+from gitops.model.errors import GitopsError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import DeleteSchema, Plan
+from gitops.model.plan import DeleteSchema, Plan, RegisterSchema
 from gitops.model.policy import TopicPolicies
 from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope, TopicState
 from gitops.planning.drift import LookUp, add_drift
+from gitops.planning.lost_versions import loss_findings
 from gitops.planning.plan import LocateIn, PlanInput, make_plan
 from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
@@ -42,7 +43,7 @@ class PlanRequest:
     `tree` of the files, refusals get patches; `release` is that of another broker than the
     registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others, and
     only while these have no messages; None are all, in any case. `remarks` are findings of whoever
-    wrote the files.
+    wrote the files. `recorded` is the registry's snapshot.
     """
 
     repository: Repository
@@ -58,6 +59,7 @@ class PlanRequest:
     release: str | None = None
     deletable: frozenset[TopicName] | None = None
     remarks: tuple[Finding, ...] = ()
+    recorded: Registry | None = None
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -181,9 +183,25 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):
         made = add_patches(made, fixing)
-    remarks = apply_severities(planning.remarks, planning.repository.config.rules)
+    lost = find_losses(planning.recorded, plan_input, made) if planning.recorded else ()
+    remarks = apply_severities((*planning.remarks, *lost), planning.repository.config.rules)
     findings = (*_findings(planning), *remarks, *made.findings)
     return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
+
+
+def find_losses(recorded: Registry, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
+    """Recorded versions that the registry lost, of the topics for which a schema is registered.
+
+    Of a broken snapshot nothing is known: `validate` reports that.
+    """
+    actions = [action for action in plan.actions if isinstance(action, RegisterSchema)]
+    topics = frozenset(action.topic for action in actions)
+    try:
+        state = recorded.observe(Scope(topics=topics)) if topics else RegistryState()
+    except UsageError:
+        return ()
+    histories = {name: topic.history for name, topic in state.topics.items()}
+    return tuple(loss_findings(plan_input.registry, actions, plan_input.observed, histories))
 
 
 def _guarded(plan: Plan, topics: frozenset[TopicName]) -> Plan:

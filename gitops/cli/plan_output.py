@@ -21,6 +21,7 @@ from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.ports import Registry
+from gitops.registries.snapshot import SnapshotRegistry
 from gitops.reports.json.documents import plans_document, to_text
 from gitops.reports.results import PlanResult, RegistryPlan
 from gitops.repository.definitions.locations import Locator
@@ -95,6 +96,7 @@ def plan_request(
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
+        recorded=SnapshotRegistry(registry.name, opened.tree, registry.broker),
     )
 
 

@@ -6,7 +6,7 @@ where the files did. Of versions git's history decides, of the rest the snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
@@ -38,10 +38,11 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.policy import is_same_value, managed_items, snake_case
-from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.drift import Provenance, split_versions
 from gitops.planning.fingerprints import is_same
+from gitops.planning.lost_versions import lost_versions
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.payload import PayloadError, stored_history
@@ -283,7 +284,7 @@ class _Search:
         recorded = self._recorded_topic(observed.topic)
         if recorded is None or not observed.history.entries:
             return
-        lost = tuple(_lost_versions(recorded.history.entries, observed.history))
+        lost = tuple(lost_versions(recorded.history.entries, observed.history))
         if lost:
             yield VersionLoss(topic=observed.topic, versions=lost)
 
@@ -301,13 +302,6 @@ class _Search:
     def _recorded_topic(self, topic: TopicName) -> TopicState | None:
         found = self._recorded.topics.get(topic)
         return None if found is None or found == TopicState(topic=topic) else found
-
-
-def _lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
-    there = {one.version: one.info for one in live.entries}
-    for one in recorded:
-        if one.version not in there or not is_same(one.info, there[one.version]):
-            yield one.version
 
 
 def _unmanaged_topic(state: TopicState) -> UnmanagedTopic:

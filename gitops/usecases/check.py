@@ -23,6 +23,7 @@ from gitops.changes.registries import desired_state, former_config, former_name,
 from gitops.changes.repository_plan import (
     PlanRequest,
     UnplannableError,
+    find_losses,
     find_neighbours,
     plan_repository,
 )
@@ -48,6 +49,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
+from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.model.waivers import Waiver
 from gitops.planning.drift import LookUp, add_drift
@@ -58,6 +60,7 @@ from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
+from gitops.registries.snapshot import SnapshotRegistry
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import subjects_of
 from gitops.replay.withheld_samples import withheld_samples
@@ -220,6 +223,12 @@ class _RegistryAnswer:
         before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
+        if observed.history.source is HistorySource.REGISTRY:
+            recorded = SnapshotRegistry(
+                self._former_name, loaded.change.base_tree, observed.registry.broker
+            )
+            lost = apply_severities(find_losses(recorded, after, plan), loaded.limits.rules)
+            plan = replace(plan, findings=(*plan.findings, *lost))
         plan = attributed_plan(plan, drift)
         fixing = FixRequest(
             tree=loaded.head_tree,

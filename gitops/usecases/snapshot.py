@@ -5,16 +5,19 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
 from gitops.model.broker_settings import seen_settings
-from gitops.model.errors import OutsideError, UsageError
+from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.lost_versions import lost_versions
+from gitops.planning.refusals import version_list
 from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
 from gitops.repository.broker_snapshots import (
     recorded_settings,
@@ -30,11 +33,15 @@ def _now() -> datetime.datetime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotFiles:
-    """The files of a snapshot in `folder`, and the paths of those that are there before it."""
+    """The files of a snapshot in `folder`, and the paths of those that are there before it.
+
+    `lost` are versions that the files before it have and the registry has no more.
+    """
 
     folder: str
     files: Mapping[str, bytes]
     old: tuple[str, ...]
+    lost: Mapping[TopicName, tuple[int, ...]] = field(default_factory=dict)
 
 
 def make_snapshot(  # noqa: PLR0913 - the last two by name
@@ -62,7 +69,35 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
-    return SnapshotFiles(folder=snapshots.folder_of(name), files=files, old=old)
+    lost = _lost_versions(SnapshotRegistry(name, tree, registry.broker), state)
+    return SnapshotFiles(folder=snapshots.folder_of(name), files=files, old=old, lost=lost)
+
+
+class LostVersionsError(GitopsError):
+    """The registry has no more what the snapshot recorded of it."""
+
+    exit_code = 1
+
+    def __init__(self, registry: str, lost: Mapping[TopicName, tuple[int, ...]]) -> None:
+        topics = "; ".join(
+            f"{topic} ({version_list(versions[::-1])})" for topic, versions in lost.items()
+        )
+        super().__init__(
+            f"the registry lost versions that the snapshot has, and nothing was recorded: {topics}",
+            hint=f"bring them back: pulsar-gitops restore --registry {registry}; or record that "
+            "they are lost, so that their numbers are given anew: --accept-loss",
+        )
+
+
+def _lost_versions(recorded: Registry, state: RegistryState) -> dict[TopicName, tuple[int, ...]]:
+    """By topic; a broken file is written anew."""
+    lost = {}
+    for topic, live in sorted(state.topics.items()):
+        with suppress(UsageError):
+            before = recorded.observe(Scope(topics=frozenset({topic}))).topics[topic]
+            if versions := tuple(lost_versions(before.history.entries, live.history)):
+                lost[topic] = versions
+    return lost
 
 
 def _require_told(registry: Registry, tree: FileTree) -> None:

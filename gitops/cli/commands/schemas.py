@@ -139,11 +139,17 @@ def delete(
     url: options.ClusterUrl = None,
 ) -> int:
     """Delete a topic's schema, all its versions with it."""
+    from gitops.changes.known_names import similar_topic
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message
+    from gitops.model.state import Scope
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
+        history = live.observe(Scope(topics=frozenset({name}))).topics[name].history
+        if not history.entries and not history.next_version:
+            hint = similar_topic(live, name) or "is the name right?"
+            raise UsageError(f"{name} never had a schema", where=live.address, hint=hint)
         question = f"Delete all schema versions of {name} in {live.name} ({live.address})?"
         if not yes and not _confirm(question):
             print_message("nothing was deleted")

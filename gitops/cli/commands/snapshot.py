@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import typer
+
 from gitops.cli import options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
@@ -15,6 +17,12 @@ def snapshot(
     registry: options.RegistryName = None,
     output_format: Annotated[str, options.format_of(SnapshotResult)] = options.FORMAT,
     output: options.OutputFile = None,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="Record also that the registry lost versions it had before."
+        ),
+    ] = False,
     no_color: options.NoColor = False,
 ) -> int:
     """Record all versions of the repository's topics under snapshots/."""
@@ -23,13 +31,15 @@ def snapshot(
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
     from gitops.repository.folder import replace_files
-    from gitops.usecases.snapshot import make_snapshot
+    from gitops.usecases.snapshot import LostVersionsError, make_snapshot
 
     require_writable(output)
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         made = make_snapshot(live, opened.root, opened.tree, opened.repository, progress)
+    if made.lost and not accept_loss:
+        raise LostVersionsError(live.name, made.lost)
     changed = replace_files(opened.root, made.old, made.files)
     result = SnapshotResult(
         registry=live, folder=made.folder, files=tuple(made.files), changed=changed

@@ -83,6 +83,11 @@ PLAN_RULES: Final = (
         "clients can no longer register schemas",
         "planning.lockout_findings._registration_findings",
     ),
+    error(
+        "PLAN-R023",
+        "the registry lost recorded versions",
+        "planning.lost_versions.loss_findings",
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",

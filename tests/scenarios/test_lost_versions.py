@@ -1,0 +1,151 @@
+"""A number that stored messages carry is never given to another schema without a word."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitops.model.errors import GitopsError
+from tests.scenarios.registries import Command, Live
+from tests.scenarios.repositories import empty_for
+from tests.support.git_repos import GitRepository
+from tests.support.states import field, record
+
+V0 = record(field("a", "long"))
+V1 = record(field("a", "long"), field("b", "string", default=""))
+V2 = record(field("a", "long"), field("c", "string", default=""))
+
+
+class Shop:
+    """A repository with one topic that has v0 and v1, both recorded in a snapshot."""
+
+    def __init__(self, live: Live, root: Path, command: Command) -> None:
+        self.namespace = f"{live.tenant}/orders"
+        self.topic = f"{self.namespace}/created"
+        self.root = empty_for(root, live.registries)
+        self.repo = GitRepository(self.root)
+        self._command = command
+        head = "apiVersion: pulsar-gitops/v1\nkind: Namespace\n"
+        folder = self.root / "namespaces" / self.namespace
+        folder.mkdir(parents=True)
+        policies = "schemaCompatibilityStrategy: BACKWARD\n"
+        (folder / "namespace.yaml").write_text(f"{head}namespace: {self.namespace}\n{policies}")
+        for definition in (V0, V1):
+            self.define(definition)
+            assert self.run("apply", "--auto-approve")[0] == 0
+        assert self.run("snapshot")[0] == 0
+        self.repo.commit({})
+
+    def run(self, *args: str) -> tuple[int, str]:
+        try:
+            return self._command(*args, "--repo", str(self.root))
+        except GitopsError as error:
+            return error.exit_code, ""
+
+    def define(self, definition: dict[str, object], topic: str = "created") -> None:
+        document = {
+            "apiVersion": "pulsar-gitops/v1",
+            "kind": "Topic",
+            "schema": {"type": "AVRO", "definition": definition},
+        }
+        path = self.root / "namespaces" / self.namespace / f"{topic}.yaml"
+        path.write_text(json.dumps(document), "utf-8")
+
+    def lose(self, *options: str) -> None:
+        assert self.run("schemas", "delete", self.topic, "--yes", *options)[0] == 0
+
+    def versions(self) -> list[int]:
+        _, text = self.run("schemas", "versions", self.topic, "--format", "json")
+        return [one["version"] for one in json.loads(text)] if text else []
+
+    def findings(self, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
+        code, text = self.run(*args, "--format", "json")
+        document = json.loads(text)
+        plans = [document, *(one["plan"] for one in document.get("registries", []))]
+        return code, {one["rule"]: one for plan in plans for one in plan.get("findings", [])}
+
+
+@pytest.fixture
+def shop(live: Live, tmp_path: Path, command: Command) -> Shop:
+    return Shop(live, tmp_path / "repo", command)
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_an_apply_of_another_change_gives_no_lost_number_anew(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.define(V0, "other")
+
+    code, findings = shop.findings("plan")
+    applied, _ = shop.run("apply", "--auto-approve")
+    recorded, _ = shop.run("snapshot")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["severity"] == "error"
+    assert findings["PLAN-R023"]["message"].startswith("the registry lost v1, v0, ")
+    assert applied == 1
+    assert shop.versions() == []
+    assert recorded == 1
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_check_reports_the_loss(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.define(V2)
+
+    code, findings = shop.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["severity"] == "error"
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_plan_that_was_reviewed_before_the_loss_is_not_applied(shop: Shop) -> None:
+    shop.define(V2)
+    plan_file = str(shop.root / "plan.json")
+    assert shop.run("plan", "--out", plan_file)[0] == 0
+    shop.lose("--force")
+
+    assert shop.run("apply", plan_file)[0] not in (0, 3)
+    assert shop.versions() == []
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_fresh_start_is_recorded_first(shop: Shop) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+
+    code, findings = shop.findings("plan")
+
+    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    assert shop.versions() == [0]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_after_a_tombstone_numbers_go_on_and_the_loss_is_a_warning(shop: Shop) -> None:
+    shop.lose()
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_nothing_is_reported_while_all_versions_are_there(shop: Shop) -> None:
+    shop.define(V2)
+
+    code, findings = shop.findings("plan")
+
+    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert shop.run("snapshot")[0] == 0
+
+
+def test_a_topic_that_never_had_a_schema_gets_no_tombstone(shop: Shop, live: Live) -> None:
+    topic = f"{live.tenant}/orders/creatd"
+
+    code, _ = shop.run("schemas", "delete", topic, "--yes")
+
+    assert code == 2
