@@ -33,6 +33,11 @@ AVRO_RULES: Final = (
         "the broker of another registry refuses the definition",
         "repository.definitions.avro.AvroDefinitions.read",
     ),
+    warning(
+        "AVRO-W024",
+        "a default that its logical type refuses",
+        "schemas.avro.review_logical_defaults.review_logical_defaults",
+    ),
     fixed_error(
         "AVRO-R001",
         "the reader's type cannot read the writer's",

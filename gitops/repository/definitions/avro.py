@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -123,6 +123,9 @@ class AvroDefinitions:
             refusals = self._refusals(whole.text, schema_type, refused=bool(problems or poison))
         if refusals:
             problems, poison = (), ()  # some registry accepts it
+        row = self._line.types.row_of(schema_type)
+        review = row.review_half_defaults if half else row.review_accepted
+        accepted = _reviewed(review, whole.text, schema_type, "AVRO-W024")
         foreign: tuple[Finding, ...] = ()
         if problems and (form := recognize_text(given.text)):
             problems = ()
@@ -147,6 +150,7 @@ class AvroDefinitions:
                 *(self._finding(each, given, whole, subject, half=half) for each in problems),
                 *(self._poisonous(each, given, whole, subject) for each in poison),
                 *(self._refusal_finding(each, given, whole, subject) for each in refusals),
+                *(self._poisonous(each, given, whole, subject) for each in accepted),
                 *self._ignored_findings(given, whole, subject),
                 *repeated_member_findings(given, subject),
             ),
@@ -323,6 +327,20 @@ def _poison(types: SchemaTypes, text: str, schema_type: SchemaType) -> tuple[Rem
         return poison_of_half(types, StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
+
+
+def _reviewed(
+    review: Callable[[StoredSchema], tuple[Remark, ...]],
+    text: str,
+    schema_type: SchemaType,
+    rule: str,
+) -> tuple[Remark, ...]:
+    """What a review says by one rule; the others are found with their places."""
+    try:
+        remarks = review(StoredSchema(type=schema_type, data=text.encode()))
+    except (RecursionError, UnicodeEncodeError):
+        return ()
+    return tuple(remark for remark in remarks if remark.rule == rule)
 
 
 def _refusal_reason(

@@ -14,6 +14,7 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
+from gitops.schemas.avro.review_logical_defaults import review_logical_defaults
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Record, Schema
 from gitops.schemas.row import (
@@ -83,7 +84,17 @@ class AvroDefinitions:
 
         The broker never looks at them (Pulsar 4.0.7); a reader that needs one does.
         """
-        return review_defaults(self._parser, text_of(schema), "KV-W003")
+        return (
+            *review_defaults(self._parser, text_of(schema), "KV-W003"),
+            *self.review_logical_defaults(schema),
+        )
+
+    def review_logical_defaults(self, schema: StoredSchema) -> tuple[Remark, ...]:
+        """Defaults that Java cannot turn into the value of their logical type."""
+        if b'"logicalType"' not in schema.data or b'"default"' not in schema.data:
+            return ()
+        top = self._read_or_none(schema)
+        return () if top is None else review_logical_defaults(top)
 
     def change_review(
         self, wire: Wire
@@ -169,6 +180,7 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         review=avro.review,
         review_half=avro.review_half,
         review_half_defaults=avro.review_half_defaults,
+        review_accepted=avro.review_logical_defaults,
         review_change=avro.change_review(Wire.AVRO),
         diff=avro.diff,
         names=avro.names,
