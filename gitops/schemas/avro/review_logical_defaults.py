@@ -35,8 +35,9 @@ def review_logical_defaults(top: Schema) -> tuple[Remark, ...]:
     """Each field whose default has no value of its logical type."""
     places: Pointers | None = None
     found: list[Remark] = []
-    for record in named_types(top):
-        for field in record.all_fields if isinstance(record, Record) else ():
+    records = (named for named in named_types(top) if isinstance(named, Record))
+    for record in records:
+        for field in record.all_fields:
             if field.default is MISSING:
                 continue
             problem = next(_problems(field.type, field.default), None)
