@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, get_args
 
@@ -89,16 +89,22 @@ def _half(prefix: str, half: StoredSchema, pair: SchemaInfo) -> Half:
 _DEPTH: Final = 3
 
 
+def _no_file(_path: str) -> bytes | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protos:
     """The topics whose PROTOBUF_NATIVE is written as `.proto` files, in place of the envelope.
 
     They are beside the manifests, shared by the topics of a namespace where they are the same.
     The topics in `apart` have a folder of their own, also for the files that protoc brings along.
+    `existing` reads the files of the repository, of which equal ones are shared too.
     """
 
     sources: Mapping[TopicName, ProtoSources] = field(default_factory=dict)
     apart: Collection[TopicName] = ()
+    existing: Callable[[str], bytes | None] = _no_file
 
 
 _NO_PROTOS: Final = Protos()
@@ -126,7 +132,8 @@ def render(
         if namespace.exists and path.lower() not in folded:
             files[path] = _manifest("namespace", _namespace(namespace))
     for topic in _one_a_history(state.topics):
-        _Topic(topic, names, files, protos, is_shared=topic.topic not in unshared).write()
+        is_shared = topic.topic not in unshared
+        _Topic(topic, names, files, protos, is_shared=is_shared).write()
     return files
 
 
@@ -173,6 +180,7 @@ class _Topic:
         *,
         is_shared: bool,
     ) -> None:
+        self._existing = protos.existing
         self._is_shared = is_shared
         self._state = state
         self._files = files
@@ -256,7 +264,8 @@ class _Topic:
             other = written.get(path.lower(), path)
             if other != path or self._files.get(path, text.encode()) != text.encode():
                 return True
-            if self._names.is_taken(path) or self._names.is_taken(name):
+            is_other = self._names.is_taken(path) and self._existing(path) != text.encode()
+            if is_other or self._names.is_taken(name):
                 return True
         return False
 

@@ -32,10 +32,10 @@ _PARTS: Final = ("schema", "policies")
 
 
 def used_definitions(
-    tree: FileTree, repository: Repository, but: TopicName | None = None
+    tree: FileTree, repository: Repository, but: Collection[TopicName] = ()
 ) -> set[str]:
-    """The definitions of all topics but one and of all clients, with what `.proto` files import."""
-    topics = (source for topic, source in repository.topics.items() if topic != but)
+    """The definitions of clients and of topics, `but` some, and what `.proto` files import."""
+    topics = (source for topic, source in repository.topics.items() if topic not in but)
     waiting = [path for source in topics for path in source.definitions]
     waiting += [path for client in repository.clients for path in client.definitions]
     known, used = frozenset(tree.paths()), set[str]()
@@ -64,23 +64,32 @@ def is_same_definition(info: SchemaInfo, one: str, other: str) -> bool:
 
 
 class TopicRewriter:
-    """The files of one topic as they would be."""
+    """The files of one topic as they would be.
 
-    def __init__(self, tree: FileTree, repository: Repository, state: TopicState) -> None:
+    What only `pending` topics use, it among them, may be overwritten: they are rewritten next.
+    """
+
+    def __init__(
+        self,
+        tree: FileTree,
+        repository: Repository,
+        state: TopicState,
+        pending: Collection[TopicName],
+    ) -> None:
         self._tree = tree
         self._state = state
         source = repository.topics[state.topic]
         self._manifest = source.manifest.file
         self._named = named_definitions(self._manifest, tree.read(self._manifest))
         self._shared = [each for each in source.definitions if each not in self._named.values()]
-        alone = used_definitions(tree, repository) - used_definitions(tree, repository, state.topic)
+        alone = used_definitions(tree, repository) - used_definitions(tree, repository, pending)
         self._own = {path for path in alone - {*self._shared} if path.startswith(WITH_MANIFESTS)}
         self.free_of_own = tuple({*tree.paths()} - self._own - {self._manifest})
 
     def rendered(self, protos: Protos, taken: Collection[str]) -> dict[str, bytes]:
         """As an import writes it, but for the rest of the manifest; none where that is odd."""
         state = RegistryState(topics={self._state.topic: self._state})
-        files = render(state, taken=taken, protos=protos)
+        files = render(state, taken=taken, protos=replace(protos, existing=self._read))
         path = next(each for each in files if each.endswith(".yaml"))
         new = files.pop(path)
         if taken is self.free_of_own:

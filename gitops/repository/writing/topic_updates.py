@@ -32,13 +32,14 @@ def update_topics(
     UsageError where the files cannot express what the registry has, or would say something else of
     others.
     """
-    updating = frozenset(state.topic for state in states)
+    pending = {state.topic for state in states}
     found, now = ImportedFiles(), repository
     for state in states:
         if state.is_empty:
             hint = "remove its manifest"
             raise NotThereError(f"{state.topic} has no schema in the registry", hint=hint)
-        one = _update_topic(OverlaidTree(tree, found.files), now, state, updating)
+        one = _update_topic(OverlaidTree(tree, found.files), now, state, pending)
+        pending.remove(state.topic)
         found = replace(
             found,
             files={**found.files, **one.files},
@@ -57,20 +58,21 @@ def update_topics(
 
 
 def _update_topic(
-    tree: FileTree, repository: Repository, state: TopicState, updating: Collection[TopicName]
+    tree: FileTree, repository: Repository, state: TopicState, pending: Collection[TopicName]
 ) -> ImportedFiles:
+    """What says so of one topic; what is said of the `pending` ones, it among them, may change."""
     _require_protoc(repository, state.topic)
     if _says(repository, state):
         return ImportedFiles()
     others: set[str] = set()
-    for attempt in _attempts(tree, repository, state):
+    for attempt in _attempts(tree, repository, state, pending):
         overlaid = OverlaidTree(tree, attempt.files)
         laid_out = format_repository(overlaid, tuple(attempt.files)).changes
         files = {**attempt.files, **{change.path: change.after for change in laid_out}}
         after = load(OverlaidTree(tree, files))
         if not _says(after, state):
             continue
-        changed = _changed_subjects(repository, after, updating)
+        changed = _changed_subjects(repository, after, pending)
         if not changed:
             return replace(attempt, files=files)
         others |= changed
@@ -102,13 +104,13 @@ def _require_protoc(repository: Repository, topic: TopicName) -> None:
 
 
 def _changed_subjects(
-    before: Repository, after: Repository, updating: Collection[TopicName]
+    before: Repository, after: Repository, pending: Collection[TopicName]
 ) -> set[str]:
     """The other topics, and the clients, of which the files say something else."""
     topics = {
         str(name)
         for name, topic in before.desired.topics.items()
-        if name not in updating and after.desired.topics.get(name) != topic
+        if name not in pending and after.desired.topics.get(name) != topic
     }
     clients = {client.name: client for client in after.clients}
     return topics | {
@@ -150,11 +152,13 @@ def _says(repository: Repository, state: TopicState) -> bool:
     return is_unchanged(held.info, wanted.info)
 
 
-def _attempts(tree: FileTree, repository: Repository, state: TopicState) -> Iterator[ImportedFiles]:
+def _attempts(
+    tree: FileTree, repository: Repository, state: TopicState, pending: Collection[TopicName]
+) -> Iterator[ImportedFiles]:
     """The definition alone, then the manifest with files of its own."""
     source = repository.topics[state.topic]
     latest = state.history.latest
-    writer = TopicRewriter(tree, repository, state)
+    writer = TopicRewriter(tree, repository, state, pending)
     if latest and latest.info.type in AVRO_DEFINED and source.definitions:
         file = source.definitions[0]
         yield ImportedFiles(files=writer.with_references({file: latest.info.schema.encode()}))
