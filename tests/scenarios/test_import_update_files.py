@@ -151,7 +151,9 @@ def test_other_topics_with_the_type_have_to_be_named_too(repo: _Repository) -> N
         repo("import", "--update", both[0])
     assert "name them as well; else change what they share by hand" in error.value.hint
     # The registry has the type as it was for the other one.
-    with pytest.raises(UsageError, match=f"would change {both[0]}: the registry has another version"):
+    with pytest.raises(
+        UsageError, match=f"would change {both[0]}: the registry has another version"
+    ):
         repo("import", "--update", both[0], "--update", both[1])
     assert repo.root_file("types/money.avsc") == before
 
