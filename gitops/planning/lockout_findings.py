@@ -146,6 +146,13 @@ def _namespace_findings(
     yield from _registration_findings(namespace, topics)
 
 
+def policy_lockout_findings(
+    namespace: NamespaceName, topics: Sequence[TopicLockouts]
+) -> tuple[Finding, ...]:
+    """One finding for each cause, as the table of rules rates it and without waivers."""
+    return tuple(_namespace_findings(namespace, topics))
+
+
 def _cause_key(cause: _Cause) -> tuple[str, str, str]:
     return cause.rule, cause.role, cause.change
 

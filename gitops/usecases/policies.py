@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+from gitops.broker.connection import connection_policies
+from gitops.broker.lines.table import line_of
 from gitops.changes.known_names import similar_topic
 from gitops.model.errors import NotThereError, OutsideError, UsageError
+from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import (
     Policies,
@@ -21,6 +25,8 @@ from gitops.model.policy import (
     snake_case,
 )
 from gitops.model.state import Scope, TopicState
+from gitops.planning.lockout_findings import policy_lockout_findings
+from gitops.planning.lockouts import TopicChange, topic_lockouts
 from gitops.ports import Registry
 from gitops.repository.suggestions import did_you_mean_or_list
 
@@ -80,6 +86,33 @@ def _require_topic(registry: Registry, state: TopicState) -> None:
 def parse_assignments(before: Policies, assignments: Sequence[str]) -> tuple[PolicyChange, ...]:
     """`KEY=VALUE`s as changes of `before`; raises UsageError."""
     return tuple(_assignment(before, text) for text in assignments)
+
+
+def find_policy_lockouts(
+    registry: Registry, subject: NamespaceName | TopicName, changes: Sequence[PolicyChange]
+) -> tuple[Finding, ...]:
+    """The clients that the changes lock out of the topics that the registry can list."""
+    namespace = subject.namespace if isinstance(subject, TopicName) else subject
+    listed = (subject,) if isinstance(subject, TopicName) else registry.list_topics(namespace)
+    state = registry.observe(Scope(namespaces=frozenset({namespace}), topics=frozenset(listed)))
+    values: dict[str, Any] = {snake_case(change.key): change.after for change in changes}
+    above = state.namespaces[namespace].policies
+    lockouts = []
+    for topic, topic_state in sorted(state.topics.items()):
+        new_own, new_above = topic_state.policies, above
+        if isinstance(subject, TopicName):
+            new_own = replace(topic_state.policies, **values)
+        else:
+            new_above = replace(above, **values)
+        change = TopicChange(
+            topic=topic,
+            history=topic_state.history,
+            before=connection_policies(topic, topic_state.policies, above, registry.broker),
+            after=connection_policies(topic, new_own, new_above, registry.broker),
+            line=line_of(registry.broker),
+        )
+        lockouts.append(topic_lockouts(change))
+    return policy_lockout_findings(namespace, lockouts)
 
 
 def _assignment(before: Policies, text: str) -> PolicyChange:

@@ -60,18 +60,36 @@ def set_policies(
         list[str],
         typer.Argument(metavar="KEY=VALUE", help="Such as schemaCompatibilityStrategy=FULL."),
     ],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Set them even if clients are locked out.")
+    ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
 ) -> int:
-    """Set policies; an empty value removes a setting."""
+    """Set policies; an empty value removes a setting.
+
+    Nothing is set where clients with the latest version of a topic could no longer connect.
+    """
     from gitops.cli.console import print_message
     from gitops.cli.session import open_registry, open_repository
+    from gitops.model.findings import Severity
     from gitops.planning.policies import policy_text
-    from gitops.usecases.policies import observe_policies, parse_assignments, parse_subject
+    from gitops.usecases.policies import (
+        find_policy_lockouts,
+        observe_policies,
+        parse_assignments,
+        parse_subject,
+    )
 
     name = parse_subject(subject)
     with open_registry(open_repository(repo), registry) as (live, _):
         changes = parse_assignments(observe_policies(live, name).own, assignments)
+        findings = find_policy_lockouts(live, name, changes)
+        for finding in findings:
+            print_message(f"{finding.severity.name.lower()}: {finding.subject}: {finding.message}")
+        if not yes and any(finding.severity is Severity.ERROR for finding in findings):
+            print_message("nothing was set; --yes sets the policies all the same")
+            return Exit.FINDINGS
         signals.raise_if_requested()
         live.set_policies(name, changes)
     for change in changes:
