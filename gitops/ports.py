@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Protocol, runtime_checkable
 
+from gitops.model.clients import ObservedClients
 from gitops.model.decision import StoredSchema
 from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
@@ -133,6 +134,17 @@ class MessageStore(Protocol):
 
     def has_messages(self, topic: TopicName) -> bool:
         """Whether one is stored, read or not; raises OutsideError where it is not known."""
+        ...
+
+
+@runtime_checkable
+class ClientSource(Protocol):
+    """A registry whose topics have clients, as a cluster's have; any other has none."""
+
+    def observe_clients(
+        self, topics: Collection[TopicName], progress: Progress = no_progress
+    ) -> ObservedClients:
+        """Who is connected to these topics; those that the role may not read are `unread`."""
         ...
 
 

@@ -1,9 +1,10 @@
-"""What services declare: what they produce and consume, with which schema."""
+"""Clients of topics: what services declare, and what the statistics of a cluster show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
@@ -51,3 +52,66 @@ class Client:
     produces: tuple[Produces, ...]
     location: Location
     definitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ObservedProducer:
+    """A connected producer; producers that differ in nothing else are recorded once.
+
+    `name` is empty where the broker made it. `client` is the library's name for itself, such as
+    `Pulsar-Java-v4.0.7` or `Pulsar-CPP-v3.7.2`, empty where it told none.
+    """
+
+    name: str
+    client: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ObservedSubscription:
+    """A subscription, also one without a connected consumer.
+
+    `name` is `reader-*` for the subscriptions that readers make under random names. `type` is
+    empty where no consumer has connected since the broker loaded the topic. `clients` are the
+    libraries of the connected consumers, as for a producer. `backlog` is a lower bound, one of
+    `BACKLOGS`.
+    """
+
+    name: str
+    type: str = ""
+    is_durable: bool = True
+    clients: tuple[str, ...] = ()
+    backlog: int = 0
+
+
+BACKLOGS: Final = (0, 1, 1_000, 1_000_000)
+"""The lower bounds to which backlogs are rounded down, in messages: exact ones always change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedTopic:
+    """Who was connected to a topic; `left_out` counts what was too much or too long to record.
+
+    Statistics show no schema: a consumer may have that of any live version, or none.
+    """
+
+    producers: tuple[ObservedProducer, ...] = ()
+    subscriptions: tuple[ObservedSubscription, ...] = ()
+    left_out: int = 0
+
+    @property
+    def is_used(self) -> bool:
+        """Whether anybody writes or reads it, or has a subscription."""
+        return bool(self.producers or self.subscriptions or self.left_out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedClients:
+    """The clients of a registry's topics; `unread` are topics whose statistics could not be read.
+
+    A topic that is in neither had no clients, or was not asked for. `file` is where they are
+    recorded, empty where they were read from the registry.
+    """
+
+    topics: Mapping[TopicName, ObservedTopic] = field(default_factory=dict)
+    unread: Mapping[TopicName, str] = field(default_factory=dict)
+    file: str = ""

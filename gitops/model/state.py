@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gitops.model.clients import Client
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.config import Config
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TenantName, TopicName
@@ -152,6 +152,7 @@ class Repository:
 
     `findings` are those about the files themselves (a key that does not exist, a missing file):
     with an error among them the desired state is not known, and nothing may be planned from it.
+    `observed_clients` are those that snapshots recorded, by registry.
     `digest` is `sha256:` and 64 hex digits over the path and the content of every file read.
     """
 
@@ -161,5 +162,6 @@ class Repository:
     namespaces: Mapping[NamespaceName, Location] = field(default_factory=dict)
     topics: Mapping[TopicName, TopicSource] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
+    observed_clients: Mapping[str, ObservedClients] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     findings: tuple[Finding, ...] = ()

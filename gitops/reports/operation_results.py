@@ -65,12 +65,16 @@ class JournalResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotResult:
-    """The files of a snapshot under `folder`, and how many of them are new, other or gone."""
+    """The files of a snapshot under `folder`, and how many of them are new, other or gone.
+
+    `notes` say what could not be recorded.
+    """
 
     registry: Registry
     folder: str
     files: Sequence[str]
     changed: int
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from gitops.repository.loading.settings import load_settings
 from gitops.repository.loading.strays import broken_definitions, find_strays
 from gitops.repository.loading.topics import load_topics
 from gitops.repository.loading.waivers import load_waivers
+from gitops.repository.observed_clients import load_observed_clients
 from gitops.repository.snapshots import broken_snapshots
 from gitops.repository.tracked_files import TrackedFiles
 
@@ -93,6 +94,7 @@ def load(
         namespaces=namespaces.places,
         topics=_rate(topics.sources, rules),
         clients=tuple(clients.clients),
+        observed_clients=load_observed_clients(sources),
         waivers=waivers,
         findings=_sorted(everything, rules),
     )

@@ -21,7 +21,12 @@ from gitops.ports import FileTree
 from gitops.repository.definitions.json_mistakes import json_mistake
 from gitops.repository.definitions.json_positions import JsonPositions
 from gitops.repository.documents.base import API_VERSION, Document
-from gitops.repository.documents.snapshots import BrokerSnapshot, NamespaceSnapshot, TopicSnapshot
+from gitops.repository.documents.snapshots import (
+    BrokerSnapshot,
+    ClientsSnapshot,
+    NamespaceSnapshot,
+    TopicSnapshot,
+)
 from gitops.repository.documents.validation_messages import DocumentProblem, problem_of
 from gitops.repository.folder import FileNames
 from gitops.repository.positions import pointer
@@ -37,12 +42,15 @@ TOPIC_DEPTH: Final = 5
 BROKER_FILE: Final = "broker.json"
 """In a registry's folder: what its brokers told of themselves."""
 
+CLIENTS_FILE: Final = "clients.json"
+"""In a registry's folder: who was connected to its topics."""
+
 MOVE_AWAY: Final = "move it out of snapshots/, or remove it"
 
 _HEAD: Final = f'{{\n  "apiVersion": "{API_VERSION}",\n  "kind": "'.encode()
 _NEWER: Final = re.compile(rb'^\s*\{\s*"apiVersion": "(pulsar-gitops/v(?!1")\d{1,9})"')
 """How a snapshot begins that another release wrote, whose format this one does not know."""
-_KINDS: Final = re.compile(rb'"(?:Topic|Namespace|Broker)Snapshot"')
+_KINDS: Final = re.compile(rb'"(?:Topic|Namespace|Broker|Clients)Snapshot"')
 _RELEASE: Final = f"this release reads {API_VERSION}: use the release that wrote it"
 _PLACE: Final = "write snapshots/<registry>/<tenant>/<namespace>/<topic>.json"
 
@@ -56,8 +64,17 @@ def is_snapshot_path(path: str) -> bool:
 
 def is_broker_path(path: str) -> bool:
     """Whether the settings of a registry's brokers are looked for in a file of this path."""
-    folder, _, name = path.removeprefix(SNAPSHOTS).partition("/")
-    return path.startswith(SNAPSHOTS) and name == BROKER_FILE and not folder.startswith(".")
+    return _is_file_of_registry(path, BROKER_FILE)
+
+
+def is_clients_path(path: str) -> bool:
+    """Whether the observed clients of a registry are looked for in a file of this path."""
+    return _is_file_of_registry(path, CLIENTS_FILE)
+
+
+def _is_file_of_registry(path: str, name: str) -> bool:
+    folder, _, rest = path.removeprefix(SNAPSHOTS).partition("/")
+    return path.startswith(SNAPSHOTS) and rest == name and not folder.startswith(".")
 
 
 def looks_like_snapshot(data: bytes) -> bool:
@@ -75,14 +92,14 @@ def broken_snapshots(sources: TrackedFiles, registries: Iterable[str]) -> Iterat
         if not path.startswith(SNAPSHOTS) or not path.endswith(".json"):
             continue
         registry = path.split("/")[1]
-        is_broker = is_broker_path(path)
-        if not is_snapshot_path(path) and not is_broker:
+        is_of_registry = is_broker_path(path) or is_clients_path(path)
+        if not is_snapshot_path(path) and not is_of_registry:
             yield _finding(Location(file=path), "no snapshot is looked for here", _PLACE)
         elif known and registry not in known and registry not in strange:
             strange.add(registry)
             hint = did_you_mean_or_list(registry, known)
             yield _finding(Location(file=path), f"there is no registry '{registry}'", hint)
-        if is_snapshot_path(path) or is_broker:
+        if is_snapshot_path(path) or is_of_registry:
             try:
                 yield from snapshot_findings(path, sources.peek(path))
             except UnreadableFileError as error:
@@ -92,7 +109,9 @@ def broken_snapshots(sources: TrackedFiles, registries: Iterable[str]) -> Iterat
 def snapshot_findings(path: str, data: bytes) -> list[Finding]:
     """Everything that keeps a file from being the snapshot that its path names."""
     if is_broker_path(path):
-        return _broker_findings(path, data)
+        return _model_findings(path, data, BrokerSnapshot)
+    if is_clients_path(path):
+        return _model_findings(path, data, ClientsSnapshot)
     is_topic = path.count("/") == TOPIC_DEPTH - 1
     try:
         if is_topic:
@@ -107,11 +126,11 @@ def snapshot_findings(path: str, data: bytes) -> list[Finding]:
     return [_finding(Location(file=path), message)]
 
 
-def _broker_findings(path: str, data: bytes) -> list[Finding]:
+def _model_findings(path: str, data: bytes, model: type[Document]) -> list[Finding]:
     try:
-        BrokerSnapshot.model_validate_json(data)
+        model.model_validate_json(data)
     except ValidationError:
-        return _failures(path, data, BrokerSnapshot)
+        return _failures(path, data, model)
     return []
 
 

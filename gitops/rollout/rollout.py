@@ -31,6 +31,7 @@ from gitops.rollout.model import RolloutModel, Rules, Service, TopicModel
 from gitops.rollout.order import migration, next_name
 from gitops.rollout.readers import kind_of, readable
 from gitops.rollout.split_upgrades import solve_with_few_merges
+from gitops.rollout.undeclared_clients import undeclared_clients
 from gitops.schemas.payload import PayloadError, stored_history
 
 _NAMESPACES: Final = "namespaces"
@@ -159,6 +160,12 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     findings += told.broken(found.broken)
     waits = (one for one in found.before if not any(_is_told(one, b) for b in rollout.blocks))
     findings += told.too_early(tuple(waits), services)
+    observed = rolling.head.observed_clients.get(rolling.plan_input.registry)
+    if observed is not None:
+        changed = [
+            name for name, topic in topics.items() if topic.new or topic.earlier or topic.deleted
+        ]
+        findings += undeclared_clients(changed, observed, rolling.head.clients)
     strategies = _strategies(topics, refused, services)
     rollout = replace(
         rollout,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
 from gitops.model.broker_settings import seen_settings
+from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.lost_versions import lost_versions
 from gitops.planning.refusals import version_list
-from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
 from gitops.repository.broker_snapshots import (
@@ -24,6 +25,11 @@ from gitops.repository.broker_snapshots import (
     recorded_time,
     render_settings,
     settings_files,
+)
+from gitops.repository.observed_clients import (
+    clients_path,
+    recorded_clients_file,
+    render_observed_clients,
 )
 
 
@@ -35,13 +41,15 @@ def _now() -> datetime.datetime:
 class SnapshotFiles:
     """The files of a snapshot in `folder`, and the paths of those that are there before it.
 
-    `lost` are versions that the files before it have and the registry has no more.
+    `lost` are versions that the files before it have and the registry has no more. `notes` say what
+    could not be recorded.
     """
 
     folder: str
     files: Mapping[str, bytes]
     old: tuple[str, ...]
     lost: Mapping[TopicName, tuple[int, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def make_snapshot(  # noqa: PLR0913 - the last two by name
@@ -51,13 +59,20 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     repository: Repository,
     progress: Progress = no_progress,
     *,
+    clients: bool = False,
     now: Callable[[], datetime.datetime] = _now,
 ) -> SnapshotFiles:
     """All versions of the topics of the files at `root`, and the settings of the brokers.
 
-    What was recorded before stays to the byte, its time too, where nothing has changed. Raises
-    OutsideError.
+    With `clients` also who is connected to these topics; what was recorded of that before stays
+    otherwise. What was recorded before stays to the byte, its time too, where nothing has changed.
+    Raises OutsideError, and UsageError where the registry has no clients.
     """
+    if clients and not isinstance(registry, ClientSource):
+        raise UsageError(
+            f"registry '{registry.name}' has no clients to observe",
+            hint="--clients is for a cluster; --registry names one",
+        )
     name = registry.name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
@@ -70,7 +85,25 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
     lost = _lost_versions(SnapshotRegistry(name, tree, registry.broker), state)
-    return SnapshotFiles(folder=snapshots.folder_of(name), files=files, old=old, lost=lost)
+    notes: tuple[str, ...] = ()
+    if clients and isinstance(registry, ClientSource):
+        observed = registry.observe_clients(state.topics, progress)
+        notes = tuple(_unread_notes(observed))
+        if observed.topics or not observed.unread:
+            old = (*old, *recorded_clients_file(tree, name))
+            files = {**files, clients_path(name): render_observed_clients(observed)}
+    return SnapshotFiles(
+        folder=snapshots.folder_of(name), files=files, old=old, lost=lost, notes=notes
+    )
+
+
+def _unread_notes(observed: ObservedClients) -> Iterator[str]:
+    """That the clients of some topics are not known, with the first reason."""
+    if observed.unread:
+        topic, reason = min(observed.unread.items())
+        more = len(observed.unread) - 1
+        others = f" and {more} more topic{'' if more == 1 else 's'}" if more else ""
+        yield f"the clients of {topic}{others} are not known: {reason}"
 
 
 class LostVersionsError(GitopsError):

@@ -15,6 +15,10 @@ from gitops.reports.operation_results import SnapshotResult
 def snapshot(
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
+    clients: Annotated[
+        bool,
+        typer.Option("--clients", help="Also record who is connected to the topics."),
+    ] = False,
     output_format: Annotated[str, options.format_of(SnapshotResult)] = options.FORMAT,
     output: options.OutputFile = None,
     accept_loss: Annotated[
@@ -37,12 +41,18 @@ def snapshot(
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
-        made = make_snapshot(live, opened.root, opened.tree, opened.repository, progress)
+        made = make_snapshot(
+            live, opened.root, opened.tree, opened.repository, progress, clients=clients
+        )
     if made.lost and not accept_loss:
         raise LostVersionsError(live.name, made.lost)
     changed = replace_files(opened.root, made.old, made.files)
     result = SnapshotResult(
-        registry=live, folder=made.folder, files=tuple(made.files), changed=changed
+        registry=live,
+        folder=made.folder,
+        files=tuple(made.files),
+        changed=changed,
+        notes=made.notes,
     )
     print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD

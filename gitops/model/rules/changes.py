@@ -205,6 +205,11 @@ CLIENT_RULES: Final = (
         "a client uses a topic that is not known",
         "repository.loading.clients.unknown_topics",
     ),
+    warning(
+        "CLIENT-R011",
+        "live clients of a changed topic are not declared",
+        "rollout.undeclared_clients.undeclared_clients",
+    ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""
 

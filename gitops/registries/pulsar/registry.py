@@ -20,6 +20,7 @@ from gitops.registries.pulsar.address import namespace_path, parse_address, sche
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
 from gitops.registries.pulsar.broker_probes import ClusterBroker
 from gitops.registries.pulsar.broker_settings import VERSION
+from gitops.registries.pulsar.client_statistics import observe_clients
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.creations import CreationClient
 from gitops.registries.pulsar.credentials import open_credentials
@@ -32,9 +33,10 @@ from gitops.registries.pulsar.threads import map_in_threads
 from gitops.registries.pulsar.tls import broker_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
+    from gitops.model.clients import ObservedClients
     from gitops.model.names import TopicName
     from gitops.model.policy import BrokerSettings, PolicyChange, PolicyValue
     from gitops.model.schema import SchemaInfo
@@ -261,6 +263,13 @@ class PulsarRegistry:
     def has_messages(self, topic: TopicName) -> bool:
         """Whether a message is stored, read or not."""
         return self._creations.has_messages(topic)
+
+    def observe_clients(
+        self, topics: Collection[TopicName], progress: Progress = no_progress
+    ) -> ObservedClients:
+        """Who is connected to these topics, from their statistics."""
+        threads = self._config.concurrency
+        return observe_clients(self._admin_client, topics, progress, threads=threads)
 
     def create_tenant(self, tenant: TenantState) -> None:
         """Create a tenant; the clusters that it may use must exist."""

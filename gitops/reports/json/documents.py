@@ -27,6 +27,7 @@ from gitops.planning.plan_document import (
 )
 from gitops.planning.registry_comparison import version_skews
 from gitops.ports import Registry
+from gitops.reports.operation_results import SnapshotResult
 from gitops.repository.formatting.repository import FormatResult
 from gitops.repository.writing.imported_files import ImportedFiles
 from gitops.usecases.connect import Connection, SchemaAdmission
@@ -222,14 +223,15 @@ def imported_document(
     }
 
 
-def recorded_document(registry: Registry, files: Iterable[str], changed: int) -> dict[str, Any]:
+def recorded_document(result: SnapshotResult) -> dict[str, Any]:
     """The files of a snapshot, and how many of them are new, other or gone."""
     return {
         "apiVersion": API_VERSION,
         "kind": "Recorded",
-        "registry": {"name": registry.name, "address": registry.address},
-        "files": sorted(files),
-        "changed": changed,
+        "registry": {"name": result.registry.name, "address": result.registry.address},
+        "files": sorted(result.files),
+        "changed": result.changed,
+        "notes": list(result.notes),
     }
 
 

@@ -103,7 +103,7 @@ def update(result: results.UpdateResult) -> str:
 
 def snapshot(result: operation_results.SnapshotResult) -> str:
     """`Recorded`."""
-    return to_text(recorded_document(result.registry, result.files, result.changed))
+    return to_text(recorded_document(result))
 
 
 def fmt(result: results.FmtResult) -> str:

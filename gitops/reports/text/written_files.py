@@ -11,6 +11,7 @@ from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
 from gitops.reports.operation_results import SnapshotResult
 from gitops.reports.results import CaptureResult, ImportResult, UpdateResult
+from gitops.reports.text.plain import safe
 
 _NEVER_CREATED: Final = (
     "a cluster does not list a topic that was never created: import finds it only where a "
@@ -47,7 +48,9 @@ def update_text(result: UpdateResult) -> Output:
 def snapshot_text(result: SnapshotResult) -> Output:
     """How many files, and how many of them changed."""
     written = f"{count(len(result.files), 'file')} under {result.folder}"
-    return _note(f"{written}, {result.changed} of them changed")
+    return _note(
+        "\n".join([f"{written}, {result.changed} of them changed", *map(safe, result.notes)])
+    )
 
 
 def capture_text(result: CaptureResult) -> Output:

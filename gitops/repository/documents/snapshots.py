@@ -90,3 +90,42 @@ class BrokerSnapshot(Document):
     system_topic_schema_compatibility_strategy: Strategy | None = None
     types_without_checker: tuple[StorableType, ...] = ()
     other_releases: tuple[Release, ...] = ()
+
+
+ClientText = Annotated[str, Field(max_length=200)]
+"""What a client calls itself, and what it is called: others choose both."""
+
+
+class ProducerSnapshot(Document):
+    """A connected producer; no name where the broker made it."""
+
+    name: ClientText = ""
+    client: ClientText = ""
+
+
+class SubscriptionSnapshot(Document):
+    """A subscription, and the libraries of its connected consumers."""
+
+    name: ClientText
+    type: Literal["", "Exclusive", "Shared", "Failover", "Key_Shared"] = ""
+    durable: bool = True
+    clients: tuple[ClientText, ...] = Field(default=(), strict=False)
+    backlog_at_least: Literal[0, 1, 1_000, 1_000_000] = 0
+
+
+class TopicClientsSnapshot(Document):
+    """The clients of a topic; `left_out` counts those that were too many or named too long."""
+
+    topic: TopicText
+    producers: tuple[ProducerSnapshot, ...] = Field(default=(), strict=False)
+    subscriptions: tuple[SubscriptionSnapshot, ...] = Field(default=(), strict=False)
+    left_out: int = Field(default=0, ge=0)
+
+
+class ClientsSnapshot(Document):
+    """Who was connected to a registry's topics; `unread` are those whose statistics are not shown."""
+
+    api_version: ApiVersion
+    kind: Literal["ClientsSnapshot"]
+    topics: tuple[TopicClientsSnapshot, ...] = Field(strict=False)
+    unread: tuple[TopicText, ...] = Field(default=(), strict=False)

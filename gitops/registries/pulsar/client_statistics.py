@@ -1,0 +1,188 @@
+"""Who is connected to topics, from the statistics that brokers show of them."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gitops.model.clients import (
+    BACKLOGS,
+    ObservedClients,
+    ObservedProducer,
+    ObservedSubscription,
+    ObservedTopic,
+)
+from gitops.model.errors import OutsideError
+from gitops.registries.pulsar.address import topic_path
+from gitops.registries.pulsar.error_responses import refusal, unexpected_body
+from gitops.registries.pulsar.threads import map_in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from gitops.model.names import TopicName
+    from gitops.ports import Progress
+    from gitops.registries.pulsar.admin_client import AdminClient
+
+STATISTICS_PERMISSION: Final = "the permission to produce or to consume on the topic"
+_READER: Final = re.compile(r"(multiTopicsReader|reader)-[0-9a-zA-Z]{5,}")
+"""The subscription of a reader: Pulsar's clients make such a name for each (Pulsar 4.0.7)."""
+_GENERATED: Final = re.compile(r".+-\d+-\d+")
+"""`<cluster>-<broker>-<number>`: the name that brokers give a producer without one."""
+_OWN: Final = "__"
+"""How subscriptions of brokers begin, such as `__compaction`."""
+_MOST: Final = 1000
+"""So many producers, and subscriptions, are recorded of one topic."""
+_LONGEST: Final = 200
+
+
+class _Body(BaseModel):
+    """Members that later brokers add are passed over."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _PublisherBody(_Body):
+    name: str | None = Field(default=None, alias="producerName")
+    client: str | None = Field(default=None, alias="clientVersion")
+
+
+class _ConsumerBody(_Body):
+    client: str | None = Field(default=None, alias="clientVersion")
+
+
+class _SubscriptionBody(_Body):
+    type: str | None = None
+    is_durable: bool = Field(default=True, alias="isDurable")
+    durable: bool = True
+    backlog: int = Field(default=0, alias="msgBacklog")
+    consumers: list[_ConsumerBody] = []
+
+
+class _TopicBody(_Body):
+    publishers: list[_PublisherBody] = []
+    subscriptions: dict[str, _SubscriptionBody] = {}
+
+
+class _PartitionedBody(_Body):
+    partitions: dict[str, _TopicBody] = {}
+
+
+def observe_clients(
+    admin_client: AdminClient,
+    topics: Collection[TopicName],
+    progress: Progress,
+    *,
+    threads: int,
+) -> ObservedClients:
+    """Who is connected to each topic, several topics at a time.
+
+    A topic whose statistics cannot be read stops no other.
+    """
+    names = sorted(topics)
+
+    def read(topic: TopicName) -> ObservedTopic | str:
+        try:
+            return _summary(_read_parts(admin_client, topic))
+        except OutsideError as error:
+            return error.what
+
+    found = map_in_threads(
+        read,
+        names,
+        threads=threads,
+        on_progress=lambda done: progress("reading statistics", done, len(names)),
+    )
+    by_topic = dict(zip(names, found, strict=True))
+    return ObservedClients(
+        topics={name: each for name, each in by_topic.items() if isinstance(each, ObservedTopic)},
+        unread={name: each for name, each in by_topic.items() if isinstance(each, str)},
+    )
+
+
+def _read_parts(admin_client: AdminClient, topic: TopicName) -> list[_TopicBody]:
+    """The statistics of a topic, or of each of its partitions; none where nobody has made it.
+
+    Each partition is read by itself: the sum of a partitioned topic's lacks the clients' versions
+    (Pulsar 4.0.7).
+    """
+    path = f"{topic.domain}/{topic_path(topic)}"
+    for rest, model in (
+        ("partitioned-stats?perPartition=true", _PartitionedBody),
+        ("stats", _TopicBody),
+    ):
+        answer = admin_client.get(f"{path}/{rest}")
+        if answer.status == HTTPStatus.NOT_FOUND:
+            continue
+        if answer.status != HTTPStatus.OK:
+            message = admin_client.redact(answer.message)
+            raise refusal(answer, message, permission=STATISTICS_PERMISSION)
+        try:
+            body = model.model_validate_json(answer.body)
+        except ValidationError as cause:
+            raise unexpected_body(answer, "a topic's statistics") from cause
+        return list(body.partitions.values()) if isinstance(body, _PartitionedBody) else [body]
+    return []
+
+
+def _summary(parts: Iterable[_TopicBody]) -> ObservedTopic:
+    """What all partitions show together, without what differs at each look.
+
+    Names that brokers and clients make by themselves, rates and addresses are left out.
+    """
+    producers: set[ObservedProducer] = set()
+    subscriptions: dict[str, ObservedSubscription] = {}
+    backlogs: dict[str, int] = {}
+    too_long: set[str] = set()
+    for part in parts:
+        for publisher in part.publishers:
+            name = publisher.name or ""
+            name = "" if _GENERATED.fullmatch(name) else name
+            if len(name) > _LONGEST:
+                too_long.add(name)
+            else:
+                producers.add(ObservedProducer(name=name, client=_client_text(publisher.client)))
+        for name, body in part.subscriptions.items():
+            if name.startswith(_OWN):
+                continue
+            if len(name) > _LONGEST:
+                too_long.add(name)
+                continue
+            kind = _READER.fullmatch(name)
+            name_or_kind = f"{kind[1]}-*" if kind else name
+            backlogs[name_or_kind] = backlogs.get(name_or_kind, 0) + body.backlog
+            before = subscriptions.get(name_or_kind)
+            clients = {_client_text(consumer.client) for consumer in body.consumers}
+            subscriptions[name_or_kind] = ObservedSubscription(
+                name=name_or_kind,
+                type=_type_text(body.type) or (before.type if before else ""),
+                is_durable=body.is_durable and body.durable,
+                clients=tuple(sorted(clients.union(before.clients if before else ()))),
+            )
+    found = sorted(
+        ObservedSubscription(
+            name=each.name,
+            type=each.type,
+            is_durable=each.is_durable,
+            clients=each.clients,
+            backlog=max(bound for bound in BACKLOGS if bound <= max(backlogs[each.name], 0)),
+        )
+        for each in subscriptions.values()
+    )
+    left_out = len(too_long) + max(0, len(found) - _MOST) + max(0, len(producers) - _MOST)
+    return ObservedTopic(
+        producers=tuple(sorted(producers)[:_MOST]),
+        subscriptions=tuple(found[:_MOST]),
+        left_out=left_out,
+    )
+
+
+def _client_text(client: str | None) -> str:
+    return (client or "")[:_LONGEST]
+
+
+def _type_text(given: str | None) -> str:
+    return given if given in ("Exclusive", "Shared", "Failover", "Key_Shared") else ""

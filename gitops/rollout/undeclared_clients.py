@@ -1,0 +1,62 @@
+"""Clients that a cluster shows and no manifest declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from gitops.model.clients import Client, ObservedClients, ObservedTopic
+from gitops.model.findings import Finding, Location
+from gitops.model.names import TopicName
+from gitops.model.rollout_reason import name_list
+from gitops.model.rules import make_finding
+
+_MOST_NAMES: Final = 10
+
+
+def undeclared_clients(
+    topics: Iterable[TopicName], observed: ObservedClients, clients: Sequence[Client]
+) -> Iterator[Finding]:
+    """A finding for each of these topics whose statistics show clients that nobody declares.
+
+    A subscription is declared by its name. Producers have no name in a manifest: if any client
+    declares to produce, all producers of the topic are taken to be declared.
+    """
+    for topic in sorted(topics):
+        found = observed.topics.get(topic)
+        if found is None:
+            continue
+        names = list(_undeclared_names(topic, found, clients))
+        if names:
+            is_one = len(names) == 1 and not found.left_out
+            yield make_finding(
+                "CLIENT-R011",
+                f"{name_list(names, _MOST_NAMES)} of {topic} {'is' if is_one else 'are'} live and "
+                f"not declared in clients/: the schema{'' if is_one else 's'} of "
+                f"{'this client' if is_one else 'these clients'} cannot be checked",
+                location=Location(file=observed.file),
+                subject=str(topic),
+                hint="declare them in clients/ with the schemas that they use; statistics do not "
+                "show these, any live version is possible",
+            )
+
+
+def _undeclared_names(
+    topic: TopicName, found: ObservedTopic, clients: Sequence[Client]
+) -> Iterator[str]:
+    subscriptions = {
+        use.subscription for client in clients for use in client.consumes if use.topic == topic
+    }
+    for subscription in found.subscriptions:
+        if subscription.name not in subscriptions:
+            yield f"subscription '{subscription.name}'{_library_text(subscription.clients)}"
+    if any(use.topic == topic for client in clients for use in client.produces):
+        return
+    for producer in found.producers:
+        name = f"producer '{producer.name}'" if producer.name else "a producer"
+        yield f"{name}{_library_text([producer.client])}"
+
+
+def _library_text(clients: Iterable[str]) -> str:
+    named = [client for client in clients if client]
+    return f" ({', '.join(named)})" if named else ""
