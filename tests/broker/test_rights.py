@@ -48,6 +48,7 @@ _CALLS: Final[dict[str, tuple[str, ...]]] = {
     "drift": ("drift",),
     "rollout": ("rollout",),
     "snapshot": ("snapshot",),
+    "snapshot --clients": ("snapshot", "--clients"),
     "capture": ("capture", _SENT, "--out", "{out}"),
     "publish": ("publish", "{messages}", "--to", "shop/orders/published"),
     "publish --dry-run": ("publish", "{messages}", "--to", _TOPIC, "--dry-run"),

@@ -268,8 +268,13 @@ class PulsarRegistry:
         self, topics: Collection[TopicName], progress: Progress = no_progress
     ) -> ObservedClients:
         """Who is connected to these topics, from their statistics."""
-        threads = self._config.concurrency
-        return observe_clients(self._admin_client, topics, progress, threads=threads)
+        return observe_clients(
+            self._admin_client,
+            topics,
+            progress,
+            threads=self._config.concurrency,
+            deletes_inactive_topics=self.broker.deletes_inactive_topics is not False,
+        )
 
     def create_tenant(self, tenant: TenantState) -> None:
         """Create a tenant; the clusters that it may use must exist."""

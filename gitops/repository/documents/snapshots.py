@@ -123,7 +123,7 @@ class TopicClientsSnapshot(Document):
 
 
 class ClientsSnapshot(Document):
-    """Who was connected to a registry's topics; `unread` are those whose statistics are not shown."""
+    """Who was connected to a registry's topics; `unread` are those that show no statistics."""
 
     api_version: ApiVersion
     kind: Literal["ClientsSnapshot"]

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gitops.model.broker_settings import known_settings, with_probed
+from gitops.model.clients import ObservedClients, ObservedTopic
 from gitops.model.config import Config
-from gitops.model.errors import NotThereError, OutsideError
+from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, NamespacePolicies, SettingSource, TopicPolicies
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, TopicState
+from gitops.ports import Progress, no_progress
 from gitops.repository.broker_snapshots import recorded_time
 from gitops.usecases.import_registry import new_to, observe_all
-from gitops.usecases.snapshot import make_snapshot, observe_managed
+from gitops.usecases.snapshot import SnapshotFiles, make_snapshot, observe_managed
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, INT64, ORDERS, STRING, state, topic_state
 from tests.support.trees import MemoryTree
@@ -134,6 +137,68 @@ def test_a_namespace_of_a_topic_needs_no_manifest() -> None:
     files = _repository(replace(state(topic_state(CREATED, STRING)), namespaces={}))
 
     assert set(observe_managed(files, FakeRegistry(), frozenset()).namespaces) == {ORDERS}
+
+
+# ------------------------------------------------------------------ clients
+
+
+class _Cluster(FakeRegistry):
+    """A registry with clients, or one that may not show them."""
+
+    clients = ObservedClients()
+
+    def observe_clients(
+        self, topics: Collection[TopicName], progress: Progress = no_progress
+    ) -> ObservedClients:
+        assert set(topics) == {CREATED}
+        return self.clients
+
+
+_USED = ObservedClients(topics={CREATED: ObservedTopic(left_out=1)})
+_CLIENTS = "snapshots/fake/clients.json"
+
+
+def _snapshot_with_clients(observed: ObservedClients, tree: MemoryTree) -> SnapshotFiles:
+    registry = _Cluster(state(topic_state(CREATED, STRING)))
+    registry.clients = observed
+    files = _repository(state(topic_state(CREATED, STRING)))
+    return make_snapshot(registry, Path(), tree, files, clients=True)
+
+
+def test_clients_are_recorded_where_they_are_asked_for() -> None:
+    found = _snapshot_with_clients(_USED, MemoryTree({}))
+
+    assert json.loads(found.files[_CLIENTS])["topics"][0]["topic"] == str(CREATED)
+    assert not found.notes
+
+
+def test_recorded_clients_stay_where_nobody_asks_for_them() -> None:
+    tree = MemoryTree(_snapshot_with_clients(_USED, MemoryTree({})).files)
+    files = _repository(state(topic_state(CREATED, STRING)))
+
+    without = make_snapshot(FakeRegistry(state(topic_state(CREATED, STRING))), Path(), tree, files)
+    again = _snapshot_with_clients(_USED, tree)
+
+    assert _CLIENTS not in {*without.files, *without.old}
+    assert _CLIENTS in again.old
+    assert again.files == {path: tree.read(path) for path in again.old}
+
+
+def test_clients_that_may_not_be_read_are_told_and_what_is_recorded_stays() -> None:
+    tree = MemoryTree(_snapshot_with_clients(_USED, MemoryTree({})).files)
+
+    found = _snapshot_with_clients(ObservedClients(unread={CREATED: "not for you"}), tree)
+
+    assert found.notes == (f"the clients of {CREATED} are not known: not for you",)
+    assert _CLIENTS not in {*found.files, *found.old}
+
+
+def test_a_registry_without_clients_has_none_to_record() -> None:
+    registry = FakeRegistry(state(topic_state(CREATED, STRING)))
+    files = _repository(state(topic_state(CREATED, STRING)))
+
+    with pytest.raises(UsageError, match="has no clients to observe"):
+        make_snapshot(registry, Path(), MemoryTree({}), files, clients=True)
 
 
 # ------------------------------------------------------------------ when it was taken

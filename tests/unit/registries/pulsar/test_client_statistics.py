@@ -1,0 +1,141 @@
+"""Who is connected to topics of a cluster, from the statistics of its brokers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gitops.model.clients import ObservedClients, ObservedProducer, ObservedSubscription
+from gitops.model.names import TopicName
+from gitops.ports import ClientSource
+from tests.support.pulsar_client import open_test_registry
+from tests.unit.registries.pulsar.test_creations import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_httpserver import HTTPServer
+
+pytestmark = pytest.mark.slow
+
+_TOPIC = TopicName.parse("shop/orders/a b")
+_PATH = "persistent/shop/orders/a%20b"
+_KEEPS = {"brokers/configuration/runtime": {"brokerDeleteInactiveTopicsEnabled": "false"}}
+_STATS = f"{_PATH}/stats"
+_PARTITIONED = f"{_PATH}/partitioned-stats?perPartition=true"
+
+
+def _observe(server: HTTPServer, answers: Mapping[str, object]) -> ObservedClients:
+    registry = open_test_registry(Cluster(server, answers).url)
+    assert isinstance(registry, ClientSource)
+    return registry.observe_clients([_TOPIC])
+
+
+def _subscription(*clients: str, **more: object) -> dict[str, object]:
+    return {"type": "Shared", "consumers": [{"clientVersion": name} for name in clients], **more}
+
+
+def test_names_that_nobody_chose_are_left_out(httpserver: HTTPServer) -> None:
+    stats = {
+        "msgRateIn": 17.3,
+        "publishers": [
+            {"producerName": "writer", "clientVersion": "Pulsar-Java-v4.0.7", "address": "/10.1"},
+            {"producerName": "standalone-0-12", "clientVersion": "Pulsar-CPP-v3.7.2"},
+            {"producerName": "standalone-0-13", "clientVersion": "Pulsar-CPP-v3.7.2"},
+        ],
+        "subscriptions": {
+            "billing": _subscription("b", "a", "b", msgBacklog=1234),
+            "reader-0123456789": _subscription("c", isDurable=False, durable=False),
+            "reader-9876543210": _subscription("d", isDurable=False, durable=False),
+            "gone": {"type": None, "consumers": [], "msgBacklog": 3},
+            "__compaction": {"consumers": []},
+        },
+    }
+
+    found = _observe(httpserver, {**_KEEPS, _STATS: stats}).topics[_TOPIC]
+
+    assert found.producers == (
+        ObservedProducer(name="", client="Pulsar-CPP-v3.7.2"),
+        ObservedProducer(name="writer", client="Pulsar-Java-v4.0.7"),
+    )
+    assert found.subscriptions == (
+        ObservedSubscription(name="billing", type="Shared", clients=("a", "b"), backlog=1000),
+        ObservedSubscription(name="gone", backlog=1),
+        ObservedSubscription(name="reader-*", type="Shared", is_durable=False, clients=("c", "d")),
+    )
+
+
+def test_partitions_are_read_one_by_one(httpserver: HTTPServer) -> None:
+    """The sum of all partitions has no clientVersion."""
+    part = {
+        "publishers": [{"producerName": "writer", "clientVersion": "v"}],
+        "subscriptions": {"billing": _subscription("a", msgBacklog=600)},
+    }
+    stats = {
+        "publishers": [{"producerId": 0}],
+        "subscriptions": {"billing": _subscription()},
+        "partitions": {"p-0": part, "p-1": part},
+    }
+
+    found = _observe(httpserver, {**_KEEPS, _PARTITIONED: stats}).topics[_TOPIC]
+
+    assert found.producers == (ObservedProducer(name="writer", client="v"),)
+    (subscription,) = found.subscriptions
+    assert (subscription.clients, subscription.backlog) == (("a",), 1000)
+
+
+def test_a_topic_that_nobody_made_has_no_clients(httpserver: HTTPServer) -> None:
+    found = _observe(httpserver, _KEEPS)
+
+    assert not found.unread
+    assert not found.topics[_TOPIC].is_used
+
+
+@pytest.mark.parametrize("answer", [401, 403, 500, [], {"publishers": 3}])
+def test_what_cannot_be_read_is_unread(httpserver: HTTPServer, answer: object) -> None:
+    found = _observe(httpserver, {**_KEEPS, _STATS: answer})
+
+    assert not found.topics
+    assert found.unread.keys() == {_TOPIC}
+    assert ("may not do this" in found.unread[_TOPIC]) is (answer == 403)
+
+
+@pytest.mark.parametrize(
+    ("info", "is_read"),
+    [
+        ({"cursors": {}}, False),
+        ({"cursors": {"__compaction": {}}}, False),
+        ({"cursors": {"billing": {}}}, True),
+        ({"partitions": {"p-0": {"cursors": {"a": {}}}, "p-1": {"cursors": {}}}}, False),
+        ({"partitions": {"p-0": {"cursors": {"a": {}}}, "p-1": {"cursors": {"a": {}}}}}, True),
+        (500, False),
+    ],
+)
+@pytest.mark.parametrize("settings", [{}, {"brokerDeleteInactiveTopicsEnabled": "true"}])
+def test_no_topic_is_loaded_that_a_broker_may_delete(
+    httpserver: HTTPServer, settings: dict[str, str], info: object, *, is_read: bool
+) -> None:
+    """Reading statistics loads a topic, and a broker deletes one that nobody uses."""
+    answers = {
+        "brokers/configuration/runtime": settings or 403,
+        f"{_PATH}/internal-info": info,
+        _STATS: {"publishers": [], "subscriptions": {"billing": _subscription("a")}},
+    }
+
+    found = _observe(httpserver, answers)
+
+    assert (_TOPIC in found.topics, _TOPIC in found.unread) == (is_read, not is_read)
+
+
+def test_hostile_statistics_are_bounded(httpserver: HTTPServer) -> None:
+    stats = {
+        "publishers": [{"producerName": "n" * 300, "clientVersion": "c"}],
+        "subscriptions": {f"s{number}": _subscription("v" * 9000) for number in range(1500)},
+    }
+
+    found = _observe(httpserver, {**_KEEPS, _STATS: stats}).topics[_TOPIC]
+
+    assert (len(found.subscriptions), found.left_out) == (1000, 501)
+    assert not found.producers
+    assert {len(client) for each in found.subscriptions for client in each.clients} == {200}
