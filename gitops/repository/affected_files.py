@@ -19,7 +19,7 @@ from gitops.repository.file_references import (
     text_piece,
 )
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE, TENANT_FILE
-from gitops.repository.snapshots import SNAPSHOTS, is_broker_path
+from gitops.repository.snapshots import SNAPSHOTS, is_broker_path, is_clients_path
 
 # A change of a repository's files, wherever it comes from.
 
@@ -129,9 +129,9 @@ class _Reach:
         """What is read in any case."""
         for path in self._changed:
             self.add(path, {path})
-        # By the releases of recorded brokers definitions are judged.
-        brokers = (path for path in self._known if is_broker_path(path))
-        for path in (CONFIG, *self._folders.get("waivers", ()), *brokers):
+        # Definitions are judged by the releases of recorded brokers, and any topic may have clients.
+        recorded = (path for path in self._known if is_broker_path(path) or is_clients_path(path))
+        for path in (CONFIG, *self._folders.get("waivers", ()), *recorded):
             self.add(path, ())
         for folder in folders:
             self._add_namespace(folder)
@@ -178,7 +178,7 @@ class _Reach:
         return any(_manifest_of(topic).startswith(f"namespaces/{namespace}/") for topic in topics)
 
     def _follow(self, path: str) -> None:
-        if path in self._recorded:
+        if path in self._recorded and not is_clients_path(path):
             self._follow_snapshot(path)
         if _is_data(path):
             return

@@ -74,7 +74,7 @@ def test_a_topic_without_clients_is_left_out() -> None:
     [
         (
             {"topics": [{"topic": "shop/orders/a", "produces": []}]},
-            "1:93",
+            "1:101",
             "unknown key 'produces'",
         ),
         ({"topics": [{"topic": "orders"}]}, "", "not a topic"),

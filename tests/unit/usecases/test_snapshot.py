@@ -150,6 +150,7 @@ class _Cluster(FakeRegistry):
     def observe_clients(
         self, topics: Collection[TopicName], progress: Progress = no_progress
     ) -> ObservedClients:
+        del progress
         assert set(topics) == {CREATED}
         return self.clients
 
