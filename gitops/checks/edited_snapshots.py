@@ -21,6 +21,7 @@ from gitops.repository.snapshots import (
     SNAPSHOTS,
     TOPIC_DEPTH,
     is_broker_path,
+    is_clients_path,
     read_namespace_state,
     read_topic_state,
 )
@@ -66,6 +67,8 @@ def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
     if name not in config:
         return False
     wanted = desired_state(loaded.base, former_config(name, loaded.base.config, loaded.head.config))
+    if is_clients_path(new):  # the base's record decides about this change
+        return True
     if is_broker_path(new):  # files want nothing of brokers, and what was recorded decides
         trees = loaded.change.base_tree, loaded.change.head_tree
         return _is_same_record(trees[0].read(old), trees[1].read(new))

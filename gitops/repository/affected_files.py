@@ -129,7 +129,7 @@ class _Reach:
         """What is read in any case."""
         for path in self._changed:
             self.add(path, {path})
-        # Definitions are judged by the releases of recorded brokers, and any topic may have clients.
+        # Definitions are judged by the releases of recorded brokers; any topic may have clients.
         recorded = (path for path in self._known if is_broker_path(path) or is_clients_path(path))
         for path in (CONFIG, *self._folders.get("waivers", ()), *recorded):
             self.add(path, ())

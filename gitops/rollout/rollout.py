@@ -160,7 +160,10 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     findings += told.broken(found.broken)
     waits = (one for one in found.before if not any(_is_told(one, b) for b in rollout.blocks))
     findings += told.too_early(tuple(waits), services)
-    observed = rolling.head.observed_clients.get(rolling.plan_input.registry)
+    registry = rolling.plan_input.registry
+    # The record of the base comes first: a change must not be able to drop clients from it.
+    observed = rolling.base.observed_clients.get(registry)
+    observed = observed or rolling.head.observed_clients.get(registry)
     if observed is not None:
         changed = [
             name for name, topic in topics.items() if topic.new or topic.earlier or topic.deleted

@@ -80,3 +80,18 @@ def test_all_undeclared_clients_of_a_topic_are_one_finding(repo: GitRepository) 
 
     assert "'audit' (Pulsar-CPP-v3.7.2) and subscription 'export'" in message
     assert "are live and not declared in clients/: the schemas of these clients" in message
+
+
+def test_a_change_cannot_drop_clients_from_the_record(repo: GitRepository) -> None:
+    _record(repo, "billing", "audit")
+    repo.write(
+        {
+            f"{FOLDER}/created.avsc": avro(a="long", b="string"),
+            clients_path("local"): render_observed_clients(ObservedClients()).decode(),
+        }
+    )
+
+    ((_, message),) = _undeclared(repo)
+
+    assert "'audit'" in message
+    assert "CHECK-R007" not in [finding.rule for finding in report(repo).findings]
