@@ -104,10 +104,14 @@ class _NoSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TopicMoment:
-    """A topic now or after the plan: what decides about its clients, or the answer for them all."""
+    """A topic now or after the plan: what decides about its clients, or the answer for them all.
+
+    With an `obstacle` the plan cannot be carried out as it is, so that no yes is certain.
+    """
 
     target: ConnectionTarget | None = None
     answer: Answer | None = None
+    obstacle: str = ""
 
 
 def connect_client(
@@ -295,10 +299,14 @@ def _planned_topic(
     if current.target is None:
         return current
     subjects = {str(topic), str(topic.namespace), topic.namespace.tenant}
-    for finding in plan.findings:
-        if finding.severity is Severity.ERROR and finding.subject in subjects:
-            reason = f"the plan cannot be applied: {finding.message}"
-            return _TopicMoment(answer=Answer(verdict="unknown", reason=reason))
+    obstacle = next(
+        (
+            f"the plan cannot be applied: {finding.message}"
+            for finding in plan.findings
+            if finding.severity is Severity.ERROR and finding.subject in subjects
+        ),
+        "",
+    )
     for notice in plan.notices:
         if isinstance(notice, RefusedSchema) and notice.topic == topic:
             reason = "the plan cannot be applied: the schema of the files is refused"
@@ -313,7 +321,8 @@ def _planned_topic(
                 entries=(*history.entries, entry), next_version=action.version + 1
             )
     policies = topic_policies(topic, plan_input.observed, plan_input.desired, plan_input.broker)
-    return _TopicMoment(target=replace(current.target, history=history, policies=policies))
+    target = replace(current.target, history=history, policies=policies)
+    return _TopicMoment(target=target, obstacle=obstacle)
 
 
 def _answers(
@@ -371,6 +380,9 @@ def _use_answers(
             for answer in later
         ]
         answers = [worst(pair) for pair in zip(answers, later, strict=True)]
+    if topic.obstacle:
+        obstacle = Answer(verdict="unknown", reason=topic.obstacle)
+        answers = [worst((answer, obstacle)) for answer in answers]
     return answers
 
 
