@@ -73,6 +73,7 @@ class RandomRegistry:
         self.registry.set_policies(self.namespace, [loose])
         latest: dict[str, SchemaInfo] = {}
         for topic in self.topics:
+            self.registry.create_topic(topic, 0)
             for info in self.random.sample(_DEFINITIONS, self.random.randint(0, 3)):
                 self.registry.register_schema(topic, info)
                 latest[topic.local_name] = info
@@ -93,14 +94,15 @@ class RandomRegistry:
         self.repo.commit(files)
 
     def change(self) -> None:
-        """Commit other policies, other definitions, or both."""
+        """Commit other policies, of the namespace or of topics, other definitions, or both."""
         files: dict[str, str | bytes | None] = {}
         if self.random.random() < 0.7:
             path = f"namespaces/{self.namespace}/namespace.yaml"
             files[path] = self._namespace(dict(self._policies()))
         for name in _DECLARED:
             if self.random.random() < 0.3:
-                files |= self._topic(name, self.random.choice(_DEFINITIONS))
+                own = self.random.choice([None, None, self.random.choice(_STRATEGIES)])
+                files |= self._topic(name, self.random.choice(_DEFINITIONS), own)
         self.repo.commit(files)
 
     def _policies(self) -> list[tuple[str, PolicyValue]]:
@@ -114,9 +116,12 @@ class RandomRegistry:
         lines = "".join(f"{key}: {_plain(value)}\n" for key, value in policies.items())
         return f"{_HEAD}Namespace\nnamespace: {self.namespace}\n{lines}"
 
-    def _topic(self, name: str, info: SchemaInfo) -> dict[str, str | bytes | None]:
+    def _topic(
+        self, name: str, info: SchemaInfo, own: Strategy | None = None
+    ) -> dict[str, str | bytes | None]:
         folder = f"namespaces/{self.namespace}"
-        manifest = f"{_HEAD}Topic\nschema: {{type: {info.type.value}"
+        policies = f"policies: {{{_KEY}: {own.value}}}\n" if own else ""
+        manifest = f"{_HEAD}Topic\n{policies}schema: {{type: {info.type.value}"
         if not info.schema:
             return {f"{folder}/{name}.yaml": f"{manifest}}}\n"}
         return {
