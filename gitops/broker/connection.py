@@ -97,11 +97,12 @@ TopicUse = Literal["idle", "active"]
 """Idle is a topic without producers, without consumers other than AUTO_CONSUME, without data."""
 
 Request = Literal["connect", "getOrCreateSchema"]
-ClientError = Literal["IncompatibleSchema", "UnknownError", "Timeout"]
+ClientError = Literal["IncompatibleSchema", "NotAllowedError", "UnknownError", "Timeout"]
 
 NO_SCHEMA: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Types that client libraries do not send, and that the broker takes for no schema."""
 
+_NOT_ALLOWED_STATUS: Final = 405
 _WITH_INCOMPATIBLE_SCHEMA: Final = (404, 409, 422)
 
 
@@ -170,6 +171,8 @@ class Admission:
         """
         if self.accepted:
             return None
+        if self.decision.status == _NOT_ALLOWED_STATUS:
+            return "NotAllowedError"
         if self.decision.status in _WITH_INCOMPATIBLE_SCHEMA:
             return "IncompatibleSchema"
         producer = (self.role, self.request) == ("producer", "connect")
@@ -183,6 +186,23 @@ class Admission:
             entries=(*before.entries, (self.version, to_stored_type(self.sent))),
             next_version=self.version + 1,
         )
+
+
+def refuse_transaction_topic(topic: TopicName, role: Role) -> Admission:
+    """The answer to every client of a topic that brokers keep for transactions (Pulsar 4.0.7)."""
+    reason = f"Can not create transaction system topic persistent://{topic}"
+    step = Step(
+        question="May clients use the topic?",
+        answer="no",
+        passed=False,
+        why="brokers keep topics of this name for transactions",
+    )
+    return Admission(
+        role=role,
+        sent=None,
+        decision=Decision(accepted=False, status=_NOT_ALLOWED_STATUS, reason=reason),
+        steps=(step,),
+    )
 
 
 # The broker's questions about a schema in words, as far as a decision went through them.

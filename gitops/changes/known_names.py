@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Final
@@ -15,7 +15,14 @@ from gitops.git.references import head_of
 from gitops.git.tree import CommitTree, files_with_words, tree_of
 from gitops.model.errors import GitopsError, OutsideError, UnreadableFileError, UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
+from gitops.model.state import (
+    NamespaceState,
+    PlanScope,
+    RegistryState,
+    Repository,
+    Scope,
+    TopicState,
+)
 from gitops.ports import FileTree, Progress, Registry
 from gitops.repository.loading.layout import layout
 from gitops.repository.loading.namespaces import folder_namespace
@@ -39,6 +46,14 @@ class KnownNames:
     namespaces: frozenset[NamespaceName] = frozenset()
     limits: tuple[str, ...] = ()
     has_history: bool = True
+
+    def within(self, scope: PlanScope) -> KnownNames:
+        """The names in the namespaces of a scope."""
+        return replace(
+            self,
+            topics=frozenset(one for one in self.topics if one.namespace in scope.namespaces),
+            namespaces=self.namespaces & scope.namespaces,
+        )
 
     def __or__(self, other: KnownNames) -> KnownNames:
         """The names of both."""

@@ -11,15 +11,17 @@ from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.findings import Finding, Severity
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema, Plan, RegisterSchema
 from gitops.model.policy import TopicPolicies
 from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaInfo
-from gitops.model.state import RegistryState, Repository, Scope, TopicState
+from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
+from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning.drift import LookUp, add_drift
+from gitops.planning.limit_waivers import unneeded_limit_findings
 from gitops.planning.lost_versions import loss_findings
-from gitops.planning.plan import LocateIn, PlanInput, make_plan
+from gitops.planning.plan import LocateIn, PlanInput, changed_topics, make_plan
 from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
@@ -43,7 +45,8 @@ class PlanRequest:
     `tree` of the files, refusals get patches; `release` is that of another broker than the
     registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others, and
     only while these have no messages; None are all, in any case. `remarks` are findings of whoever
-    wrote the files. `recorded` is the registry's snapshot.
+    wrote the files. `recorded` is the registry's snapshot. With `keep_going` an apply of the plan
+    skips what has errors.
     """
 
     repository: Repository
@@ -60,6 +63,7 @@ class PlanRequest:
     deletable: frozenset[TopicName] | None = None
     remarks: tuple[Finding, ...] = ()
     recorded: Registry | None = None
+    keep_going: bool = False
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -76,6 +80,10 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     if planning.reviewed:
         return plan_of(planning, plan_input, progress)
     managed = with_unread(plan_input)
+    if scope := planning.repository.scope:
+        known = known.within(scope)
+        spaces = {n: one for n, one in managed.namespaces.items() if n in scope.namespaces}
+        managed = replace(managed, namespaces=spaces)
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
         plan_input = _add_unmanaged(plan_input, unmanaged, planning.deletable)
@@ -108,11 +116,13 @@ def read_plan_input(
     scope = replace(scope, settled=_settled(desired)) if quickly else scope
     observed, unread = _observed(registry, scope, progress)
     topics = {name: each for name, each in desired.topics.items() if name not in unread}
+    left_out = _left_out(repository, desired)
+    namespaces = {n: one for n, one in desired.namespaces.items() if n not in left_out}
     return PlanInput(
         registry=registry.name,
         address=registry.address,
         files=repository.digest,
-        desired=replace(desired, topics=topics),
+        desired=replace(desired, topics=topics, namespaces=namespaces),
         observed=observed,
         broker=registry.broker,
         safety=repository.config.safety,
@@ -126,9 +136,21 @@ def read_plan_input(
         rules=rules,
         waivers=repository.waivers,
         clients=repository.clients,
+        limit_waivers=repository.limit_waivers,
         prune=planning.prune,
         unread=unread,
+        left_out=left_out,
     )
+
+
+def _left_out(
+    repository: Repository, desired: RegistryState
+) -> Mapping[NamespaceName, NamespaceState]:
+    """The namespaces that a scope of single topics leaves as they are."""
+    if repository.scope is None:
+        return {}
+    inside = repository.scope.namespaces
+    return {name: one for name, one in desired.namespaces.items() if name not in inside}
 
 
 def _settled(desired: RegistryState) -> dict[TopicName, SchemaInfo]:
@@ -184,9 +206,19 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
     if fixing := _fix_request(planning, plan_input):
         made = add_patches(made, fixing)
     lost = find_losses(planning.recorded, plan_input, made) if planning.recorded else ()
-    remarks = apply_severities((*planning.remarks, *lost), planning.repository.config.rules)
+    unneeded = unneeded_limit_findings(
+        plan_input.limit_waivers, changed_topics(made.actions), planning.today
+    )
+    rules = planning.repository.config.rules
+    remarks = apply_severities((*planning.remarks, *lost, *unneeded), rules)
     findings = (*_findings(planning), *remarks, *made.findings)
-    return replace(made, findings=tuple(sorted(findings, key=lambda one: one.sort_key)))
+    scope = planning.repository.scope
+    return replace(
+        made,
+        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
+        scope=scope.names if scope else (),
+        keep_going=planning.keep_going,
+    )
 
 
 def find_losses(recorded: Registry, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
@@ -235,13 +267,15 @@ def _fix_request(planning: PlanRequest, plan_input: PlanInput) -> FixRequest | N
         repository=planning.repository,
         plan_input=plan_input,
         release=planning.release,
+        editable=planning.repository.scope.editable if planning.repository.scope else None,
     )
 
 
 def _findings(planning: PlanRequest) -> tuple[Finding, ...]:
     """About the files, rated."""
     repository = planning.repository
-    of_waivers = expiry_findings(repository.waivers, planning.today)
+    waivers: list[Waiver | LimitWaiver] = [*repository.waivers, *repository.limit_waivers]
+    of_waivers = expiry_findings(waivers, planning.today)
     return rate_findings((*repository.findings, *of_waivers), repository.config.rules)
 
 

@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from dataclasses import replace
 
 from gitops.changes.change import LoadedChange
-from gitops.changes.impact import differs
 from gitops.changes.new_findings import broken_topics
 from gitops.checks.edited_snapshots import snapshot_guards
 from gitops.model.check import Impact
 from gitops.model.config import SafetyConfig
-from gitops.model.findings import Finding, Location, Severity
-from gitops.model.names import TopicName
+from gitops.model.findings import Finding, Location, Severity, group
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rules import make_finding
 from gitops.model.state import TopicSource
+from gitops.planning.fingerprints import is_same
+from gitops.planning.limit_waivers import (
+    CountedChanges,
+    changed_topic_fingerprint,
+    count_changes,
+    exceeded_share,
+)
 from gitops.ports import FileTree
 from gitops.repository.loading.layout import layout
 
 
-def topic_guards(loaded: LoadedChange, touched: Impact) -> Iterator[Finding]:
+def topic_guards(loaded: LoadedChange, touched: Impact, today: datetime.date) -> Iterator[Finding]:
     """Findings about the change as a whole, whatever a registry holds."""
     safety = loaded.limits.safety
     for topic in touched.removed:
         yield topic_removed(topic, _top(loaded.base_tree, loaded.base.topics[topic]), safety)
-    for new, old in touched.renamed.items():
-        yield topic_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
+    yield from _renamed_findings(loaded, touched, safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
-    yield from share_exceeded(_changed_topics(loaded, touched), count, safety)
+    changes = count_changes(changed_topics(loaded, touched), loaded.head.limit_waivers, today)
+    yield from share_exceeded(changes, count, safety)
     yield from snapshot_guards(loaded)
     yield from _submodule_findings(loaded)
     for topic in touched.topics:
         if _is_let_go(loaded, topic):
             yield schema_unmanaged(topic, loaded.head.topics[topic].manifest, safety)
+
+
+def _renamed_findings(
+    loaded: LoadedChange, touched: Impact, safety: SafetyConfig
+) -> Iterator[Finding]:
+    """One finding for each renamed topic; for several that moved with their namespace only one."""
+    moves: dict[tuple[NamespaceName, NamespaceName], list[Finding]] = {}
+    for new, old in touched.renamed.items():
+        where = _top(loaded.head_tree, loaded.head.topics[new])
+        finding = topic_renamed(new, old, where, safety)
+        if new.namespace == old.namespace:
+            yield finding
+        else:
+            moves.setdefault((new.namespace, old.namespace), []).append(finding)
+    for (after, before), findings in moves.items():
+        message = (
+            f"{len(findings)} topics of {before} move to {after} and start without history: "
+            "consumers and messages stay on the old topics"
+        )
+        yield group(message, findings)
 
 
 def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:
@@ -59,10 +86,23 @@ def _is_let_go(loaded: LoadedChange, topic: TopicName) -> bool:
     return bool(old and not new) and topic not in broken_topics(loaded)
 
 
-def _changed_topics(loaded: LoadedChange, touched: Impact) -> int:
-    """How many topics of the base the change alters or takes away; new ones do not count."""
-    altered = [t for t in touched.topics if t in loaded.base.topics and differs(loaded, t)]
-    return len(altered) + len(touched.removed) + len(touched.renamed)
+def changed_topics(loaded: LoadedChange, touched: Impact) -> dict[TopicName, str]:
+    """Topics of the base whose schema becomes another or goes, with that change's fingerprint.
+
+    A definition that Pulsar takes for the same schema, such as one whose inline types move to
+    files of their own, changes nothing. Neither do policies, nor topics without a schema.
+    """
+    changed: dict[TopicName, str] = {}
+    for topic in touched.topics:
+        states = loaded.base.desired.topics.get(topic), loaded.head.desired.topics.get(topic)
+        before, after = (state.history.latest if state else None for state in states)
+        if topic not in loaded.base.topics or topic in broken_topics(loaded):
+            continue
+        if before and (after is None or not is_same(before.info, after.info)):
+            info = after.info if after else None
+            changed[topic] = changed_topic_fingerprint(topic, info)
+    gone = (*touched.removed, *touched.renamed.values())
+    return changed | {topic: changed_topic_fingerprint(topic, None) for topic in gone}
 
 
 def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
@@ -124,18 +164,14 @@ def _unless_allowed(found: Finding, safety: SafetyConfig) -> Finding:
     return replace(found, severity=Severity.WARNING) if safety.allow_deletions else found
 
 
-def share_exceeded(touched: int, topics: int, safety: SafetyConfig) -> tuple[Finding, ...]:
-    """A finding where `touched` of the base's `topics` are more than the allowed share."""
-    if topics < safety.min_topics or touched <= topics * safety.max_changed_share:
+def share_exceeded(
+    changes: CountedChanges, topics: int, safety: SafetyConfig
+) -> tuple[Finding, ...]:
+    """A finding where the changes are more than the allowed share of the base's `topics`."""
+    share = exceeded_share(changes, topics, safety, "change")
+    if share is None:
         return ()
-    return (
-        make_finding(
-            "CHECK-R005",
-            f"{touched} of {topics} {'topic' if topics == 1 else 'topics'} change, "
-            f"more than {safety.max_changed_share:.0%}",
-            hint="split the change, or raise safety.maxChangedShare in a change before this one",
-        ),
-    )
+    return (share.rate(make_finding("CHECK-R005", share.message, hint=share.hint)),)
 
 
 def submodule_found(file: str) -> Finding:

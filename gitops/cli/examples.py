@@ -119,7 +119,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _ALL_CODES: Final = ("...", "`pulsar-gitops explain exit-codes` has all.")
 _FINDINGS: Final = (1, "There are findings at or above --fail-on.")
-_UNKNOWN: Final = (1, "The registry has no such namespace, topic or version.")
+_UNKNOWN: Final = (2, "The registry has no such namespace, topic or version.")
 _REFUSED: Final = (1, "The broker would refuse the client.")
 
 EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {

@@ -22,9 +22,11 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.journal import APPLIED
 from gitops.model.plan import Plan
 from gitops.planning.reviewed_plan import REPLAN
+from gitops.planning.skipped_subjects import SkippedSubject
 from gitops.ports import Progress, Registry, no_progress
 from gitops.reports import results
 from gitops.reports.formats import renderer
+from gitops.reports.text.skipped import skipped_text
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
@@ -38,7 +40,7 @@ class Execution:
 
     `shown` is the plan where nobody has seen it before; `replan` how a new one is made where this
     one cannot be carried out. `document` is the plan where no file has it, for the journal, and
-    `command` what carries it out.
+    `command` what carries it out. `skipped` are subjects whose actions are not in the plan.
     """
 
     plan: Plan
@@ -51,6 +53,7 @@ class Execution:
     document: dict[str, Any] | None = None
     command: str = "apply"
     namespaces: frozenset[str] = frozenset()
+    skipped: tuple[SkippedSubject, ...] = ()
 
     @property
     def has_work(self) -> bool:
@@ -160,7 +163,7 @@ def run_in_journal(execution: Execution, run: Callable[[Interruption], None]) ->
             run(asked)
         except GitopsError as stopped:
             error = stopped
-        return _ended(journal, error)
+        return _ended(journal, error, is_whole=not execution.skipped)
 
 
 def run_actions(
@@ -184,11 +187,13 @@ def run_actions(
     )
 
 
-def _ended(journal: JournalFile | None, error: GitopsError | None) -> GitopsError | None:
+def _ended(
+    journal: JournalFile | None, error: GitopsError | None, *, is_whole: bool
+) -> GitopsError | None:
     """Write down how it ended; answers the error, or else why that cannot be written."""
     try:
         if journal:
-            journal.end("stopped" if error else APPLIED)
+            journal.end(APPLIED if is_whole and not error else "stopped")
     except OutsideError as unwritten:
         return error or unwritten
     return error
@@ -223,6 +228,7 @@ def _print_document(
         results=sorted(done, key=lambda one: place[id(one.action)]),
         digest=execution.digest,
         done_before=execution.done_before,
+        skipped=execution.skipped,
     )
     if into:
         into.results.append(result)
@@ -272,6 +278,8 @@ class _Report:
         """Count, and print what is not printed yet."""
         if self._results:
             self._add(Text(""))
+        if skipped := self._execution.skipped:
+            self._add(skipped_text(skipped), Text(""))
         self._add(self._count(time.monotonic() - self._execution.started))
         self._guard(self._print_kept)
 
@@ -283,6 +291,9 @@ class _Report:
             )
         if self._display.output or not self._has_lines:
             print_message(self._count().plain)
+        if skipped := self._execution.skipped:
+            number = f"{len(skipped)} {'subject' if len(skipped) == 1 else 'subjects'}"
+            print_message(f"applied in part: {number} skipped because of findings")
 
     def tell_failure(self) -> None:
         """Say why the report could not be printed, beside another error."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gitops.changes.plan_scope import narrow
 from gitops.changes.repository_plan import PlanRequest, blocks, fixes_of_repository
 from gitops.changes.undo import Undo
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
@@ -16,10 +17,13 @@ from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, today
 from gitops.git.references import describe
 from gitops.model.config import RegistryConfig
+from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
+from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
+from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.ports import Registry
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.reports.json.documents import plans_document, to_text
@@ -58,17 +62,19 @@ def make_plan(
     prune: bool,
     reviewed: Mapping[str, Any] | None = None,
     undone: Undo | None = None,
+    keep_going: bool = False,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError.
 
     With files that undo a change it deletes what that made, and nothing else. `reviewed` is the
     document of a plan: then it is made of what that looked at.
     """
-    request = replace(_fixing_request(opened, registry, config), prune=prune)
+    request = replace(_fixing_request(opened, registry, config), prune=prune, keep_going=keep_going)
     if reviewed:
         request = replace(
             request,
             prune=bool(reviewed["prune"]),
+            keep_going=bool(reviewed.get("keepGoing")),
             reviewed=scope_of(reviewed),
             deletable=guarded_deletions(reviewed),
         )
@@ -89,7 +95,11 @@ def plan_request(
     """What a plan of the files is made from."""
     repository = opened.repository
     if not opened.release:
-        repository = load_as_reported(repository, opened.tree, registry.name, registry.broker)
+        read_again = load_as_reported(repository, opened.tree, registry.name, registry.broker)
+        if read_again is not repository:
+            repository = read_again
+            if scope := opened.repository.scope:
+                repository = narrow(repository, scope, opened.tree)
     return PlanRequest(
         repository=repository,
         registry=registry,
@@ -194,12 +204,18 @@ def write_plans(plans: Sequence[RegistryPlan], path: Path) -> None:
     print_message(f"{len(made)} plans written to {path}")
 
 
-def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
-    """Write a waiver for each refusal that one can lift; what is there already is kept."""
-    plans = list(plans)
-    refusals = (one for plan in plans for one in plan.notices if isinstance(one, RefusedSchema))
-    proposals = {one.waiver.file: one.waiver.text for one in refusals if one.waiver}
-    proposals |= {one.file: one.text for plan in plans for one in plan.proposals}
+def write_waivers(
+    plans: Iterable[Plan], folder: Path, limit_waiver: WaiverProposal | None = None
+) -> None:
+    """Write a waiver for each refusal that one can lift, and for a limit that is exceeded.
+
+    What is there already is kept.
+    """
+    waivers = [limit_waiver]
+    for made in plans:
+        waivers += made.proposals
+        waivers += [one.waiver for one in made.notices if isinstance(one, RefusedSchema)]
+    proposals = {waiver.file: waiver.text for waiver in waivers if waiver}
     for file, text in sorted(proposals.items()):
         path = folder / file.rsplit("/", 1)[-1]
         if path.exists():
@@ -213,7 +229,17 @@ def write_waivers(plans: Iterable[Plan], folder: Path) -> None:
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:
     """1 where a finding is at or above the threshold; else 3 for actions where `detailed`.
 
-    Drift that no action changes is no reason for 3: an apply would have nothing to do.
+    Drift that no action changes is no reason for 3: an apply would have nothing to do. Where an
+    apply keeps going, findings do not count as long as they leave an action.
     """
     code = exit_code(plan.findings, display.fail_on)
-    return Exit.CHANGES if code == Exit.GOOD and detailed and plan.actions else code
+    actions = plan.actions
+    if code != Exit.GOOD:
+        actions = remaining_plan(plan, display).actions if plan.keep_going else ()
+    return Exit.CHANGES if detailed and actions else code
+
+
+def remaining_plan(plan: Plan, display: Display) -> Plan:
+    """What an apply that keeps going carries out; nothing where a finding blocks all of it."""
+    remaining = skip_blocked_subjects(plan, Severity[display.fail_on.name])
+    return replace(plan, actions=()) if remaining.is_blocked else remaining.plan

@@ -16,7 +16,7 @@ from gitops.model.broker_settings import as_if_broker
 from gitops.model.config import Config, RegistryConfig
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
-from gitops.model.state import RegistryState, Repository
+from gitops.model.state import PlanScope, RegistryState, Repository
 from gitops.ports import FileTree, Registry
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.folder import nearest_repository, require_inside
@@ -43,6 +43,14 @@ class OpenedRepository:
         """The options of a command that reads the same files in the same way."""
         repo = ("--repo", str(self.root)) if self.root != HERE else ()
         return (*repo, "--as-if-broker", self.release) if self.release else repo
+
+    def within(self, scope: PlanScope | None) -> OpenedRepository:
+        """The same with what the files say of a scope; of everything with None."""
+        if scope is None:
+            return self
+        from gitops.changes.plan_scope import narrow
+
+        return replace(self, repository=narrow(self.repository, scope, self.tree))
 
     def excerpt(self, where: Location) -> str | None:
         """The line that a location is on."""

@@ -94,7 +94,8 @@ class PendingMessage:
 
     `encryption` is that of a payload that somebody else encrypted. `sequence_id` is the caller's,
     or None until it is framed. `deliver_at` is in ms since 1970. `deadline` is a time of the event
-    loop. `size` counts against the producer's bound and a batch's: the bytes of the payload, and of
+    loop. `is_awaited`: the sender waits for the receipt, so no flush has to raise its error.
+    `size` counts against the producer's bound and a batch's: the bytes of the payload, and of
     what is beside it in a batch.
     """
 
@@ -107,6 +108,7 @@ class PendingMessage:
     deliver_at: int | None = None
     registration: asyncio.Task[Version] | None = None
     encryption: Encryption | None = None
+    is_awaited: bool = False
     size: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -56,8 +56,10 @@ class Interceptor(Protocol):
 class MessageSink(Protocol):
     """Where a message goes once it is built: its producer."""
 
-    async def enqueue(self, message: Message) -> asyncio.Future[MessageId]:
-        """Accept it; the receipt tells how it ends."""
+    async def enqueue(
+        self, message: Message, *, is_awaited: bool = False
+    ) -> asyncio.Future[MessageId]:
+        """Accept it; the receipt tells how it ends. `is_awaited`: the caller waits for that."""
         ...
 
 
@@ -123,7 +125,7 @@ class MessageBuilder:
         Raises InvalidValueError, BrokerRefusedError (a schema that is refused),
         SendExpiredError, ClosedProducerError.
         """
-        return await (await self._producer.enqueue(self.message))
+        return await (await self._producer.enqueue(self.message, is_awaited=True))
 
     async def enqueue(self) -> asyncio.Future[MessageId]:
         """Hand it over, and get its receipt later; waits only while too much is pending.

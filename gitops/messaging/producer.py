@@ -137,12 +137,15 @@ class Producer:
             )
         return MessageBuilder(self, other)
 
-    async def enqueue(self, message: Message) -> asyncio.Future[MessageId]:
-        """As `MessageBuilder.enqueue`."""
+    async def enqueue(
+        self, message: Message, *, is_awaited: bool = False
+    ) -> asyncio.Future[MessageId]:
+        """As `MessageBuilder.enqueue`; `is_awaited`: the caller waits for the receipt."""
         eligible = [each for each in self._interceptors if each.eligible(message)]
         for interceptor in eligible:
             message = interceptor.before_send(message)
         pending = self._encode(message)
+        pending.is_awaited = is_awaited
         if not self._capacity.try_take(pending.size):
             seconds = self._settings.room_seconds or self._settings.send_seconds
             await self._capacity.take(pending.size, seconds, self.topic)
@@ -166,7 +169,8 @@ class Producer:
     async def flush(self) -> None:
         """Send what waits in batches, until all so far is acknowledged or has failed.
 
-        Raises the first error since the last flush, also one that a receipt has told already.
+        Raises the first error since the last flush of what was enqueued, also where a receipt has
+        it. The error of a `send` is raised there, and not again.
         """
         flushes = (each.flush() for each in self.partitions)
         found = await asyncio.gather(*flushes, return_exceptions=True)

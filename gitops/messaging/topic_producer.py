@@ -109,7 +109,7 @@ class TopicProducer:
     async def flush(self) -> None:
         """Send what waits, until all that was accepted so far is acknowledged or has failed.
 
-        Raises the first error since the last flush, also one that a receipt has told already.
+        Raises the first error since the last flush of what was enqueued; `send` raises its own.
         """
         self._close_batch()
         if self._last is not None and not self._last.receipt.done():
@@ -275,7 +275,9 @@ class TopicProducer:
 
     def _finish(self, message: PendingMessage, error: BaseException) -> None:
         self._release(message)
-        self._error = self._error or error
+        is_raised_by_send = message.is_awaited and not message.receipt.cancelled()
+        if not is_raised_by_send:
+            self._error = self._error or error
         if not message.receipt.done():
             message.receipt.set_exception(error)
 

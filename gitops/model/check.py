@@ -12,7 +12,7 @@ from gitops.model.plan import Plan
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.rollout import Rollout
-from gitops.model.waivers import Waiver
+from gitops.model.waivers import Waiver, WaiverProposal
 
 
 class HistorySource(Enum):
@@ -96,7 +96,8 @@ class CheckReport:
     the files as they lie in the folder. `reference` is the base as the user named it. `findings`
     are about files, waivers and the change as a whole; those about a topic's schema stand in its
     registry's plan. `waivers` are those that let a schema of it in. `failures` says of a registry
-    why there is no answer. `command` repeats the check.
+    why there is no answer. `command` repeats the check. `limit_waiver` would let it change so many
+    topics.
     """
 
     base: str
@@ -109,6 +110,7 @@ class CheckReport:
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     command: str = ""
+    limit_waiver: WaiverProposal | None = None
 
 
 # Where a user wants known versions from.

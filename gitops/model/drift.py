@@ -204,7 +204,8 @@ class DriftReport:
     are in no manifest and have no schema: no drift either. `unread` are topics that the registry
     cannot show, with its answers; `unlisted` are namespaces whose topics cannot be listed.
     `other_namespaces` are in the tenants of the files and were never in the files: another
-    repository may manage them, so that they are no drift. `limits` are whole sentences on what may
+    repository may manage them, so that they are no drift. Where the files manage nothing they are
+    all namespaces, with `other_topics` topics. `limits` are whole sentences on what may
     be missing.
     """
 
@@ -219,4 +220,5 @@ class DriftReport:
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     unlisted: tuple[NamespaceName, ...] = ()
     other_namespaces: tuple[NamespaceName, ...] = ()
+    other_topics: int = 0
     limits: tuple[str, ...] = ()

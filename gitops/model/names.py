@@ -24,6 +24,7 @@ _DOMAINS: Final[Mapping[str, Domain]] = {
     "non-persistent": "non-persistent",
     "topic": "persistent",
 }
+_OF_COORDINATOR: Final = ("transaction_coordinator_assign", "__transaction_log_")
 _SYSTEM_TOPICS: Final = ("__change_events", "__transaction_")
 
 
@@ -134,6 +135,20 @@ class TopicName:
     def is_system(self) -> bool:
         """Whether it is one of Pulsar's own topics, by its name."""
         return self.local_name.startswith(_SYSTEM_TOPICS)
+
+    @property
+    def is_of_transactions(self) -> bool:
+        """Whether brokers keep it for transactions and refuse every client (Pulsar 4.0.7).
+
+        Topics for pending acknowledgements of any namespace, and the coordinator's in
+        `pulsar/system`, if they are persistent.
+        """
+        if self.domain != "persistent":
+            return False
+        of_coordinator = str(self.namespace) == "pulsar/system" and self.local_name.startswith(
+            _OF_COORDINATOR
+        )
+        return of_coordinator or self.local_name.endswith("__transaction_pending_ack")
 
     @property
     def keeper(self) -> TopicName:

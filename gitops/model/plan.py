@@ -229,9 +229,10 @@ class Plan:
     schema or policies of their own and no manifest, `without_schema` is the number of other topics
     without one, `unmanaged_namespaces` are those that earlier files managed, and `unlisted` those
     whose topics cannot be listed or read. `limits` are whole sentences on what may be missing.
-    `proposals` are waivers that approve more than one refused schema. `broker` is what the plan was
-    decided by, `latest` the latest version that the registry has of
-    each topic of the files.
+    `proposals` are waivers that approve more than one refused schema, or a change of many topics.
+    `broker` is what the plan was decided by, `latest` the latest version that the registry has of
+    each topic of the files. `scope` are the namespaces and topics that it was asked for, empty for
+    everything. With `keep_going` an apply skips what has errors.
     """
 
     registry: str
@@ -254,6 +255,8 @@ class Plan:
     limits: tuple[str, ...] = ()
     proposals: tuple[WaiverProposal, ...] = ()
     latest: Mapping[TopicName, SchemaEntry] = field(default_factory=dict)
+    scope: tuple[str, ...] = ()
+    keep_going: bool = False
 
     def with_findings(self, of: Callable[[Iterable[Finding]], tuple[Finding, ...]]) -> Plan:
         """The plan with other findings, in its actions and notices too."""

@@ -12,7 +12,7 @@ from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.policy import NamespacePolicies, Retention, TopicPolicies
 from gitops.model.replay import Sample
 from gitops.model.schema import SchemaHistory, SchemaInfo
-from gitops.model.waivers import Waiver
+from gitops.model.waivers import LimitWaiver, Waiver
 
 # What a registry holds, or should hold: one shape for both, so that any two can be compared.
 
@@ -147,6 +147,32 @@ class TopicSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanScope:
+    """What a plan is asked for: whole namespaces, and single topics of others.
+
+    `editable` are the files that nothing outside the scope uses.
+    """
+
+    namespaces: frozenset[NamespaceName] = frozenset()
+    topics: frozenset[TopicName] = frozenset()
+    editable: frozenset[str] = frozenset()
+
+    def __contains__(self, topic: TopicName) -> bool:
+        """Whether the plan is about this topic."""
+        keepers = {one.keeper for one in self.topics}
+        return topic.namespace in self.namespaces or topic.keeper in keepers
+
+    def covers(self, subject: NamespaceName | TopicName) -> bool:
+        """Whether the plan is about this namespace or topic."""
+        return subject in self if isinstance(subject, TopicName) else subject in self.namespaces
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Namespaces and topics as they are named on a command line, sorted."""
+        return tuple(sorted(map(str, (*self.namespaces, *self.topics))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
     """Everything that the files say.
 
@@ -154,6 +180,7 @@ class Repository:
     with an error among them the desired state is not known, and nothing may be planned from it.
     `observed_clients` are those that snapshots recorded, by registry.
     `digest` is `sha256:` and 64 hex digits over the path and the content of every file read.
+    With a `scope` it is the part of a repository that a plan was asked for.
     """
 
     config: Config
@@ -165,3 +192,5 @@ class Repository:
     observed_clients: Mapping[str, ObservedClients] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     findings: tuple[Finding, ...] = ()
+    scope: PlanScope | None = None
+    limit_waivers: tuple[LimitWaiver, ...] = ()

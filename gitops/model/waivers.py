@@ -39,6 +39,37 @@ class Waiver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitWaiver:
+    """Takes topics out of the limit on changed topics for the change to one schema each.
+
+    `topics` are their fingerprints, each of a topic and the schema that it gets (or that it has
+    none any more).
+    """
+
+    name: str
+    topics: Mapping[TopicName, str]
+    reason: str
+    approved_by: str
+    expires: datetime.date
+    location: Location
+    places: Mapping[str, Location] = field(default_factory=dict)
+
+    @property
+    def file(self) -> str:
+        """Its path in the repository."""
+        return self.location.file
+
+    @property
+    def subject(self) -> str:
+        """What findings about it name."""
+        return self.file
+
+    def place(self, key: str) -> Location:
+        """Where a key's value stands."""
+        return self.places.get(key, self.location)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverProposal:
     """A waiver as a file that lacks only a reason and an approval.
 

@@ -99,7 +99,9 @@ class _Judge:
     def notice(self, notice: Notice) -> Notice:
         match notice:
             case RefusedSchema():
-                return self._with_latest_note(notice)
+                # A definition that is refused by itself is so whatever the latest version is.
+                is_compared = any(one.compared is not None for one in notice.findings)
+                return self._with_latest_note(notice) if is_compared else notice
             case SchemaWithoutEffect():
                 return self._without_effect(notice)
         return notice

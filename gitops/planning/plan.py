@@ -33,7 +33,7 @@ from gitops.model.policy import (
 )
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.state import NamespaceState, RegistryState, TopicState
-from gitops.model.waivers import Waiver
+from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning import fingerprints, waiver_findings
 from gitops.planning.broker_document import conflict_findings, doubt_findings
 from gitops.planning.creations import (
@@ -41,6 +41,13 @@ from gitops.planning.creations import (
     namespace_actions,
     tenant_actions,
     topic_creation,
+)
+from gitops.planning.limit_waivers import (
+    CountedChanges,
+    changed_topic_fingerprint,
+    count_changes,
+    exceeded_share,
+    limit_proposal,
 )
 from gitops.planning.lockout_findings import lockout_report
 from gitops.planning.lockouts import (
@@ -60,6 +67,7 @@ from gitops.planning.notice_findings import (
 from gitops.planning.policies import changes, overlay
 from gitops.planning.refusals import TopicCase
 from gitops.planning.rolling_upgrade import rolling_upgrade_findings
+from gitops.planning.scope_findings import pending_namespace_findings
 from gitops.planning.temporary_strategy import Holds, actions_of, settle
 from gitops.planning.topics import plan_topic
 from gitops.ports import Progress, no_progress
@@ -68,34 +76,37 @@ from gitops.ports import Progress, no_progress
 
 
 def guard(
-    actions: Sequence[Action], observed: RegistryState, safety: SafetyConfig
+    actions: Sequence[Action],
+    observed: RegistryState,
+    safety: SafetyConfig,
+    waivers: Sequence[LimitWaiver] = (),
+    today: datetime.date = datetime.date.min,
 ) -> tuple[Finding, ...]:
     """Findings for a plan that changes or deletes too much; first versions do not count."""
-    return (*_share(actions, observed, safety), *_deletions(actions, safety))
-
-
-def _share(
-    actions: Sequence[Action], observed: RegistryState, safety: SafetyConfig
-) -> tuple[Finding, ...]:
     existing = sum(1 for topic in observed.topics.values() if topic.history.latest)
-    changed = {
-        action.topic
-        for action in actions
-        if isinstance(action, DeleteSchema)
-        or (isinstance(action, RegisterSchema) and action.latest_version is not None)
-    }
-    if existing < safety.min_topics or len(changed) <= existing * safety.max_changed_share:
-        return ()
+    changes = count_changes(changed_topics(actions), waivers, today)
     return (
-        make_finding(
-            "PLAN-R004",
-            (
-                f"{len(changed)} of {existing} {'topic' if existing == 1 else 'topics'} "
-                f"with a schema would change, more than {safety.max_changed_share:.0%}"
-            ),
-            hint="split the change, or raise safety.maxChangedShare in gitops.yaml",
-        ),
+        *_share(changes, existing, safety),
+        *_deletions(actions, safety),
     )
+
+
+def _share(changes: CountedChanges, existing: int, safety: SafetyConfig) -> tuple[Finding, ...]:
+    share = exceeded_share(changes, existing, safety, "with a schema would change")
+    if share is None:
+        return ()
+    return (share.rate(make_finding("PLAN-R004", share.message, hint=share.hint)),)
+
+
+def changed_topics(actions: Sequence[Action]) -> dict[TopicName, str]:
+    """Topics that get another schema or lose theirs, with the fingerprint of that change."""
+    changed = {
+        action.topic: changed_topic_fingerprint(action.topic, action.info)
+        for action in actions
+        if isinstance(action, RegisterSchema) and action.latest_version is not None
+    }
+    deleted = [action.topic for action in actions if isinstance(action, DeleteSchema)]
+    return changed | {topic: changed_topic_fingerprint(topic, None) for topic in deleted}
 
 
 def _deletions(actions: Sequence[Action], safety: SafetyConfig) -> tuple[Finding, ...]:
@@ -128,6 +139,8 @@ class PlanInput:
     neither in `desired` nor in `observed`. `neighbours` are topics that no file names, of
     namespaces whose policies the plan changes: what becomes of their clients counts. `clients` are
     the declared ones.
+    `left_out` are the namespaces, as the files want them, whose own changes are out of the plan's
+    scope: topics are decided by what the registry has.
     """
 
     registry: str
@@ -142,10 +155,12 @@ class PlanInput:
     content: Mapping[TopicName, tuple[Finding, ...]] = field(default_factory=dict)
     rules: Mapping[str, Severity] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
+    limit_waivers: tuple[LimitWaiver, ...] = ()
     prune: bool = False
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     neighbours: Mapping[TopicName, TopicState] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
+    left_out: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +216,15 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     ]
     notices = [notice for planned in topics for notice in planned.notices]
     observed = _relevant(plan_input)
+    changed = changed_topics(actions)
     of_waivers = [finding for planned in topics for finding in planned.findings]
+    findings = _findings(plan_input, actions, notices, of_waivers)
+    is_over_limit = any(
+        finding.rule == "PLAN-R004" and finding.severity > Severity.INFO for finding in findings
+    )
+    proposals = lockouts.proposals
+    if is_over_limit:
+        proposals = (*proposals, limit_proposal(changed, plan_input.today))
     return Plan(
         registry=plan_input.registry,
         address=plan_input.address,
@@ -210,8 +233,8 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         prune=plan_input.prune,
         actions=tuple(actions),
         notices=tuple(notices),
-        findings=(*_findings(plan_input, actions, notices, of_waivers), *lockouts.findings),
-        proposals=lockouts.proposals,
+        findings=(*findings, *lockouts.findings),
+        proposals=proposals,
         observed=fingerprints.state_fingerprints(observed),
         expected=_expected_state(observed, actions),
         namespaces=len(plan_input.desired.namespaces),
@@ -405,9 +428,27 @@ def _findings(
         *notice_findings(notices, plan_input.locate),
         *unread_findings(plan_input.unread, plan_input.locate),
         *existence_findings(actions, plan_input.desired, plan_input.observed, plan_input.broker),
-        *guard(actions, plan_input.observed, plan_input.safety),
+        *guard(
+            actions,
+            plan_input.observed,
+            plan_input.safety,
+            plan_input.limit_waivers,
+            plan_input.today,
+        ),
         *conflict_findings(plan_input.broker),
         *doubt_findings(plan_input.broker),
+        *pending_namespace_findings(
+            plan_input.left_out,
+            plan_input.observed,
+            {
+                topic: _topic_policies(state, plan_input.observed.topics[topic])
+                for topic, state in plan_input.desired.topics.items()
+            }
+            if plan_input.left_out
+            else {},
+            actions,
+            notices,
+        ),
         *of_waivers,
     )
     return (

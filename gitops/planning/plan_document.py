@@ -64,6 +64,8 @@ def to_document(plan: Plan) -> Document:
         "files": plan.files,
         "broker": broker_document(plan.broker),
         "prune": plan.prune,
+        **({"scope": list(plan.scope)} if plan.scope else {}),
+        **({"keepGoing": True} if plan.keep_going else {}),
         "summary": summary(plan),
         "actions": [action_document(action) for action in plan.actions],
         "notices": [notice_document(notice) for notice in plan.notices],

@@ -69,6 +69,7 @@ class DriftInput:
     without_schema: int = 0
     unlisted: tuple[NamespaceName, ...] = ()
     other_namespaces: tuple[NamespaceName, ...] = ()
+    other_topics: int = 0
     limits: tuple[str, ...] = ()
 
 
@@ -91,6 +92,7 @@ def find_drift(drift_input: DriftInput) -> DriftReport:
         unread=plan_input.unread,
         unlisted=drift_input.unlisted,
         other_namespaces=drift_input.other_namespaces,
+        other_topics=drift_input.other_topics,
         limits=(*drift_input.limits, *((of_history,) if limit else ())),
     )
 

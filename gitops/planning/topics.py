@@ -33,6 +33,7 @@ from gitops.schemas.types import SchemaTypes
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
 """None: the topic is as the files want it."""
 
+_OTHER_LINE: Final = "AVRO-W023"
 _INVALID: Final = "AVRO-P001"
 _OF_CANDIDATE: Final = "(422)"
 """The broker's status for a definition that is not valid, whatever is stored (Pulsar 4.0.7)."""
@@ -76,6 +77,14 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     if not accepted:
         remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
     said = tuple(one for one in said if not _is_said_by(one, case.content))
+    # The same reason as a warning about lines has the better place, and is one finding.
+    reasons = {_line_reason(one): one for one in case.content if one.rule == _OTHER_LINE}
+    said = tuple(
+        replace(one, location=reasons[reason].location)
+        if (reason := _given_reason(one, reasons)) is not None
+        else one
+        for one in said
+    )
     known = {one.location for one in said}
     content = tuple(one for one in case.content if one.location not in known)
     findings = merge_renames((*said, *remarks, *content))
@@ -91,6 +100,17 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     effects = () if accepted else waiver_effects(case)
     proposal = propose_waiver(case.topic, wanted, case.today, case.waivers, effects)
     return replace(refused, waiver=proposal)
+
+
+def _line_reason(content: Finding) -> str:
+    """What a line has against a definition: `… does not accept it: 'a$b' is not a name`."""
+    return content.message.partition("does not accept it: ")[2]
+
+
+def _given_reason(refused: Finding, reasons: Iterable[str]) -> str | None:
+    if refused.rule != "PLAN-R001":
+        return None
+    return next((reason for reason in reasons if reason and reason in refused.message), None)
 
 
 def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:

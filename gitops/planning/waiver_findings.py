@@ -9,7 +9,7 @@ from typing import Final
 from gitops.model.findings import Finding
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.rules import make_finding
-from gitops.model.waivers import Waiver
+from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning.refusals import TopicCase
 from gitops.planning.temporary_strategy import obstacle
 from gitops.planning.topics import TopicOutcome
@@ -18,7 +18,9 @@ from gitops.planning.waivers import has_expired, waived_fingerprint
 SOON_DAYS: Final = 14
 
 
-def expiry_findings(waivers: Iterable[Waiver], today: datetime.date) -> Iterator[Finding]:
+def expiry_findings(
+    waivers: Iterable[Waiver | LimitWaiver], today: datetime.date
+) -> Iterator[Finding]:
     """Those that hold no more, and those that soon will not; needs nothing but the files."""
     for waiver in waivers:
         where = waiver.place("expires")

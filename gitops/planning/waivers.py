@@ -17,7 +17,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
-from gitops.model.waivers import Waiver, WaiverProposal
+from gitops.model.waivers import LimitWaiver, Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint, schema_fingerprint
 from gitops.planning.refusals import TopicCase
 
@@ -90,7 +90,7 @@ def find_waiver(case: TopicCase, wanted: str) -> Waiver | None:
     return min(found, key=lambda waiver: waiver.name, default=None)
 
 
-def has_expired(waiver: Waiver, today: datetime.date) -> bool:
+def has_expired(waiver: Waiver | LimitWaiver, today: datetime.date) -> bool:
     """Whether the last day on which it holds is over; `today` is the day in UTC."""
     return waiver.expires < today
 
@@ -129,8 +129,6 @@ def propose_waiver(
     Where one of `waivers` with this fingerprint has expired, it takes that one's place.
     """
     key = "topic" if isinstance(subject, TopicName) else "namespace"
-    name = str(subject)
-    quoted = name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
     expires = today + datetime.timedelta(days=PROPOSED_DAYS)
     expired = (waiver.file for waiver in waivers if waiver.fingerprint == wanted)
     comments = [line for effect in effects for line in textwrap.wrap(effect, _COMMENT_WIDTH)]
@@ -139,7 +137,7 @@ def propose_waiver(
         "apiVersion: pulsar-gitops/v1",
         "kind: Waiver",
         *(f"# {line}" for line in comments),
-        f"{key}: {quoted}",
+        f"{key}: {quoted_name(subject)}",
         f'fingerprint: "{wanted}"',
         'reason: "" # why this change may pass',
         'approvedBy: "" # who approves it',
@@ -148,6 +146,12 @@ def propose_waiver(
     file = min(expired, default=_file(subject, wanted))
     text = "".join(f"{line}\n" for line in lines)
     return WaiverProposal(file=file, text=text, effects=tuple(effects))
+
+
+def quoted_name(subject: TopicName | NamespaceName) -> str:
+    """A topic's or namespace's name as YAML has it."""
+    name = str(subject)
+    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _file(subject: TopicName | NamespaceName, wanted: str) -> str:

@@ -31,6 +31,11 @@ def verdict_text(report: AuditReport) -> str:
     counted = severity_counts(report.findings)
     ready = f"{report.target} refuses nothing that {report.line} accepts" if report.target else ""
     worst = max((one.severity for one in report.findings), default=Severity.OFF)
+    errors = [one for one in report.findings if one.severity is Severity.ERROR]
+    if ready and errors and not any(one.rule.startswith(_OF_UPGRADE) for one in errors):
+        # The upgrade is safe, the registry is not in order: two facts, two signs.
+        sign = "⚠" if report.limits else "✓"
+        return f"{sign} {ready}; ✗ {counted} in the registry as it is{_unread(report)}"
     if worst is Severity.ERROR:
         return f"✗ {f'{ready}; ' if ready else ''}{counted}{_unread(report)}"
     doubtful = worst is Severity.WARNING or report.limits

@@ -193,6 +193,10 @@ def verdict_text(report: DriftReport) -> str:
     """`✗ production: 2 topics and 1 namespace have drifted`."""
     unread = f"; {count(len(report.unread), 'topic')} cannot be read" if report.unread else ""
     if not report.drifts:
+        if not report.namespaces and not report.topics:
+            number = report.other_topics
+            state = f"{count(number, 'topic')} {'is' if number == 1 else 'are'} not managed"
+            return f"⚠ {report.registry}: {state if number else 'the files manage nothing'}"
         sign = "⚠" if report.unread else "✓"
         return f"{sign} {report.registry}: no drift{unread}"
     subjects = {one.subject for one in report.drifts}
@@ -232,7 +236,8 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
     if others := report.other_namespaces:
         names = name_list([str(one) for one in others], _MOST_NAMESPACES)
         verb = "is" if len(others) == 1 else "are"
-        said = f"{count(len(others), 'other namespace')} of the same tenants {verb} not in git"
+        of_tenants = " of the same tenants" if report.namespaces else ""
+        said = f"{count(len(others), 'other namespace')}{of_tenants} {verb} not in git"
         yield f"{said}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
     if report.unlisted:
         names = ", ".join(map(str, report.unlisted))
@@ -279,6 +284,19 @@ def adoption_lines(adoption: Adoption) -> Iterator[str]:
         yield f"not adopted: {subject}: {error.what}{where}; {error.hint}"
     if adoption.files or adoption.removed:
         yield "read the changes (git diff), and commit them"
+
+
+def left_lines(report: DriftReport, adoption: Adoption, options: Sequence[str]) -> Iterator[str]:
+    """What has drifted and was not asked for, and what cannot be read."""
+    handled = {*adoption.adopted, *adoption.refused}
+    left = len({one.subject for one in report.drifts} - handled)
+    if left:
+        verb = "has" if left == 1 else "have"
+        subjects = count(left, "other topic or namespace", "other topics and namespaces")
+        yield f"{subjects} {verb} drifted: {command('drift', report, options)}"
+    yield from (f"not read: {topic}: {why}" for topic, why in sorted(report.unread.items()))
+    if not report.drifts:
+        yield "nothing to adopt: no drift"
 
 
 def command(name: str, report: DriftReport, options: Sequence[str] = ()) -> str:

@@ -19,6 +19,7 @@ from gitops.model.plan import Plan
 from gitops.model.policy import Policies, SchemaCompatibilityStrategy
 from gitops.model.replay import ReplayReport
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.planning.skipped_subjects import SkippedSubject
 from gitops.ports import Registry
 from gitops.reports.plan_reports import files_report, plans_report
 
@@ -195,13 +196,14 @@ class AppliedResult:
     """What became of each action of a plan.
 
     `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
-    earlier run had carried out.
+    earlier run had carried out, `skipped` what was left as it is because of findings.
     """
 
     plan: Plan
     results: Sequence[Result]
     digest: str
     done_before: int
+    skipped: Sequence[SkippedSubject] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

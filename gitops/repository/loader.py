@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import LINES, UnknownBrokerError, find_line, line_of, nearest_line
 from gitops.model.broker_settings import as_if_broker, is_seen
 from gitops.model.config import Config
-from gitops.model.errors import UsageError
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
@@ -27,7 +28,11 @@ from gitops.repository.loading.namespaces import load_namespaces, load_tenants
 from gitops.repository.loading.settings import load_settings
 from gitops.repository.loading.strays import broken_definitions, find_strays
 from gitops.repository.loading.topics import load_topics
-from gitops.repository.loading.waivers import load_waivers
+from gitops.repository.loading.waivers import (
+    is_limit_waiver,
+    load_limit_waivers,
+    load_waivers,
+)
 from gitops.repository.observed_clients import load_observed_clients
 from gitops.repository.snapshots import broken_snapshots
 from gitops.repository.tracked_files import TrackedFiles
@@ -58,8 +63,12 @@ def load(
         topics = load_topics(found.topics, sources, builder, progress)
         clients = load_clients(found.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
+        about_limits = [file for file in found.waivers if _is_about_limit(file, sources)]
+        limit_waivers, limit_findings = load_limit_waivers(about_limits, sources)
         waivers, waiver_findings = load_waivers(
-            found.waivers, sources, topics.states if whole else None
+            [file for file in found.waivers if file not in about_limits],
+            sources,
+            topics.states if whole else None,
         )
         digest = sources.digest()  # what nothing uses does not count
         content = (each for source in topics.sources.values() for each in source.findings)
@@ -78,6 +87,7 @@ def load(
         *clients.findings,
         *strange,
         *waiver_findings,
+        *limit_findings,
         *strays,
         *broken_snapshots(sources, registries),
     )
@@ -96,8 +106,20 @@ def load(
         clients=tuple(clients.clients),
         observed_clients=load_observed_clients(sources),
         waivers=waivers,
+        limit_waivers=limit_waivers,
         findings=_sorted(everything, rules),
     )
+
+
+def _is_about_limit(file: str, sources: TrackedFiles) -> bool:
+    try:
+        return is_limit_waiver(sources.data(file))
+    except UnreadableFileError:
+        return False
+
+
+_OF_LINES: Final = ("AVRO-W023", "EXTERNAL-W001")
+"""Findings that name a registry's line, and whether it is assumed."""
 
 
 def load_as_reported(
@@ -105,11 +127,19 @@ def load_as_reported(
 ) -> Repository:
     """The repository, read again where its brokers report another line than it was judged by.
 
-    A snapshot may be older than the last upgrade, and without one the line was a guess.
+    A snapshot may be older than the last upgrade, and without one the line was a guess: what that
+    guess refuses is judged again, too, by the line that is known now.
     """
     line = find_line(broker.release) if is_seen(broker, "release") else None
-    lines, _ = definition_lines(tree, repository.config)
-    if line is None or registry not in lines or line.name == lines[registry].name:
+    lines, assumed = definition_lines(tree, repository.config)
+    if line is None or registry not in lines:
+        return repository
+    is_guessed = registry in assumed and any(
+        finding.rule in _OF_LINES
+        for source in repository.topics.values()
+        for finding in source.findings
+    )
+    if line.name == lines[registry].name and not is_guessed:
         return repository
     return load(tree, reported={registry: broker})
 

@@ -29,7 +29,7 @@ from gitops.changes.repository_plan import (
 )
 from gitops.changes.sample_files import write_samples
 from gitops.checks.changed_registries import registry_guards
-from gitops.checks.changed_topics import topic_guards
+from gitops.checks.changed_topics import changed_topics, topic_guards
 from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
@@ -44,15 +44,16 @@ from gitops.model.check import (
 )
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan
 from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
 from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.model.waivers import Waiver
+from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.drift import LookUp, add_drift
+from gitops.planning.limit_waivers import limit_proposal
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
@@ -133,7 +134,8 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     findings = [
         *new_findings(loaded),
         *of_waivers,
-        *topic_guards(loaded, touched),
+        *topic_guards(loaded, touched, checking.today),
+        *expiry_findings(loaded.head.limit_waivers, checking.today),
         *sample_guards(loaded, touched),
     ]
     checks: list[RegistryCheck] = []
@@ -164,9 +166,19 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         waivers=used_waivers(loaded.head.waivers, [one.plan for one in checks]),
         failures={name: error.what for name, error in errors.items()},
         findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
+        limit_waiver=_limit_waiver(checking, touched, all_of_it),
         command=checking.command,
     )
     return CheckOutcome(report=placed_report(report, loaded), errors=errors, fixes=fixes)
+
+
+def _limit_waiver(
+    checking: CheckRequest, touched: Impact, findings: Iterable[Finding]
+) -> WaiverProposal | None:
+    """A waiver for a change of too many topics, None for any other change."""
+    if all(one.rule != "CHECK-R005" or one.severity is Severity.INFO for one in findings):
+        return None
+    return limit_proposal(changed_topics(checking.loaded, touched), checking.today)
 
 
 def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:

@@ -13,6 +13,7 @@ from gitops.broker.connection import (
     ConnectionTarget,
     Role,
     TopicUse,
+    refuse_transaction_topic,
 )
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
@@ -163,6 +164,9 @@ def _client_schema(name: str, context: Context, request: ConnectRequest) -> Clie
 def _answers(
     request: ConnectRequest, place: ConnectionTarget, offered: Sequence[ClientSchema]
 ) -> list[SchemaAdmission]:
+    if request.topic.is_of_transactions:
+        refused = refuse_transaction_topic(request.topic, request.role)
+        return [SchemaAdmission(name=offered[0].name, admission=refused, findings=())]
     if request.role == "consumer":
         admissions: tuple[Admission, ...] = (admit_consumer(place, offered[0].offer),)
     else:

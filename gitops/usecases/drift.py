@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,6 +51,10 @@ def drift(
     managed = with_unread(plan_input)
     unmanaged = find_unmanaged(registry, managed, known, progress, required=False)
     others, limits = _other_namespaces(registry, known.namespaces)
+    other_topics = 0
+    if not known.namespaces:
+        with suppress(OutsideError):
+            other_topics = sum(len(registry.list_topics(name)) for name in others)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     report = find_drift(
         DriftInput(
@@ -63,6 +68,7 @@ def drift(
             without_schema=unmanaged.without_schema,
             unlisted=unmanaged.unlisted,
             other_namespaces=others,
+            other_topics=other_topics,
             limits=(*known.limits, *limits),
         )
     )
@@ -105,13 +111,18 @@ def adopt_drift(
 def _other_namespaces(
     registry: Registry, known: Collection[NamespaceName]
 ) -> tuple[tuple[NamespaceName, ...], tuple[str, ...]]:
-    """Namespaces of the same tenants that no file ever had, or why they are unknown."""
+    """Namespaces of the same tenants that no file ever had, or why they are unknown.
+
+    Of all tenants where the files never had a namespace: then nothing is managed.
+    """
     tenants = {name.tenant for name in known}
     try:
-        listed = registry.list_namespaces() if tenants else ()
+        listed = registry.list_namespaces()
     except OutsideError as error:
-        return (), (f"Other namespaces of the same tenants are unknown: {error.what}.",)
-    return tuple(one for one in listed if one.tenant in tenants and one not in known), ()
+        of_tenants = " of the same tenants" if tenants else ""
+        return (), (f"Other namespaces{of_tenants} are unknown: {error.what}.",)
+    others = (one for one in listed if not tenants or one.tenant in tenants)
+    return tuple(one for one in others if one not in known), ()
 
 
 def _scope(plan_input: PlanInput) -> Scope:

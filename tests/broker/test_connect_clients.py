@@ -250,3 +250,47 @@ def test_a_non_persistent_topic_shares_history_and_namespace(
         assert (reply.error, reply.version) == (admission.error, admission.version)
         place = replace(place, history=admission.history_after(place.history))
     assert client.produce(passing, None)[1].error == admit_producer(place, "NONE").error
+
+
+@pytest.mark.parametrize("domain", ["persistent", "non-persistent"])
+@pytest.mark.parametrize(
+    ("namespace", "name"),
+    [
+        ("", "__transaction_pending_ack"),
+        ("", "orders-sub__transaction_pending_ack"),
+        ("", "__transaction_pending_ack-x"),
+        ("", "__transaction_buffer_snapshot"),
+        ("", "__transaction_log_0"),
+        ("", "transaction_coordinator_assign"),
+        ("pulsar/system", "__transaction_log_0"),
+        ("pulsar/system", "transaction_coordinator_assign"),
+    ],
+)
+def test_topics_that_brokers_keep_for_transactions(
+    namespace: str,
+    name: str,
+    domain: str,
+    pulsar: RunningBroker,
+    pulsar_namespace: NamespaceName,
+) -> None:
+    pulsar_client = pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
+    topic = TopicName.parse(f"{domain}://{namespace or pulsar_namespace}/{name}")
+    connection = pulsar_client.Client(pulsar.service_url, operation_timeout_seconds=SECONDS)
+    text = f"{domain}://{topic.namespace}/{topic.local_name}"
+    refused = []
+    connects: list[Callable[[], Any]] = [
+        lambda: connection.create_producer(text),
+        lambda: connection.subscribe(text, "s"),
+    ]
+    try:
+        for connect in connects:
+            try:
+                connect().close()
+            except pulsar_client.NotAllowedError:
+                refused.append(True)
+            else:
+                refused.append(False)
+    finally:
+        connection.close()
+
+    assert refused == [topic.is_of_transactions] * 2

@@ -12,6 +12,7 @@ from gitops.repository.documents.base import Document
 from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.manifests import (
     ClientDocument,
+    LimitWaiverDocument,
     NamespaceDocument,
     TopicDocument,
     WaiverDocument,
@@ -23,6 +24,7 @@ from tests.docs.pages import ROOT, Block, blocks
 _MODELS: Final[dict[str, type[Document]]] = {
     "Client": ClientDocument,
     "Config": ConfigDocument,
+    "LimitWaiver": LimitWaiverDocument,
     "Namespace": NamespaceDocument,
     "Topic": TopicDocument,
     "Waiver": WaiverDocument,

@@ -23,12 +23,14 @@ from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.session import OpenedRepository, open_registry, open_repository
 from gitops.model.errors import GitopsError, InterruptedApplyError, UsageError
+from gitops.model.findings import Severity
 from gitops.planning.reviewed_plan import REPLAN
 from gitops.reports import operation_results, results
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
     from gitops.cli.plan_execution import Reports
+    from gitops.model.state import PlanScope
 
 
 def apply(
@@ -40,6 +42,10 @@ def apply(
     ] = False,
     prune: Annotated[
         bool, typer.Option("--prune", help="With --auto-approve: as in `plan --prune`.")
+    ] = False,
+    keep_going: Annotated[
+        bool,
+        typer.Option("--keep-going", help="With --auto-approve: as in `plan --keep-going`."),
     ] = False,
     resume_it: Annotated[
         bool, typer.Option("--resume", help="Go on with an apply that ended before its plan did.")
@@ -69,7 +75,11 @@ def apply(
         plan_file,
         auto_approve=auto_approve,
         look_back={"--resume": resume_it, "--status": status},
-        planning={"--prune": prune, "--as-if-broker": bool(as_if_broker)},
+        planning={
+            "--prune": prune,
+            "--keep-going": keep_going,
+            "--as-if-broker": bool(as_if_broker),
+        },
     )
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
@@ -87,11 +97,20 @@ def apply(
         return show_status(parts[0].journal, plan_file, _reviewed(parts), display)
     if resume_it:
         parts = _to_resume(parts)
-    if code := plan_output.print_blocking_findings(opened, display):
+    if code := plan_output.print_blocking_findings(opened.within(_scope(parts)), display):
         return code
+    choices = _Choices(prune=prune, keep_going=keep_going)
     if len(parts) > 1:
-        return _apply_each(parts, opened, display, prune=prune)
-    return _apply_one(parts[0], opened, display, prune=prune)
+        return _apply_each(parts, opened, display, choices)
+    return _apply_one(parts[0], opened, display, choices)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choices:
+    """What is asked of plans that are made now."""
+
+    prune: bool
+    keep_going: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +120,19 @@ class _Part:
     registry: str
     document: dict[str, Any] | None
     journal: Path = Path()
+
+
+def _scope(parts: Sequence[_Part]) -> PlanScope | None:
+    """What the reviewed plans are about together; None where one of them is about everything."""
+    from gitops.changes.plan_scope import parse_scope
+
+    names: list[str] = []
+    for part in parts:
+        scope = part.document.get("scope") if part.document else None
+        if not scope:
+            return None
+        names += scope
+    return parse_scope(names)
 
 
 def _parts(
@@ -143,7 +175,7 @@ class _NotBegunError(GitopsError):
 
 
 def _apply_each(
-    parts: Sequence[_Part], opened: OpenedRepository, display: Display, *, prune: bool
+    parts: Sequence[_Part], opened: OpenedRepository, display: Display, choices: _Choices
 ) -> int:
     """Apply to each registry, and to none that comes after one that stopped; the worst code."""
     from gitops.cli.plan_execution import Reports, print_reports
@@ -155,7 +187,7 @@ def _apply_each(
         for part in parts:
             try:
                 _require_turn(part.registry, codes, opened, reports)
-                codes[part.registry] = _apply_one(part, opened, display, prune=prune, into=reports)
+                codes[part.registry] = _apply_one(part, opened, display, choices, reports)
             except InterruptedApplyError as error:
                 failures.append((part.registry, error))
                 raise
@@ -185,8 +217,7 @@ def _apply_one(
     part: _Part,
     opened: OpenedRepository,
     display: Display,
-    *,
-    prune: bool,
+    choices: _Choices,
     into: Reports | None = None,
 ) -> int:
     from gitops.cli import plan_output
@@ -195,21 +226,36 @@ def _apply_one(
     from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import to_document
     from gitops.planning.reviewed_plan import Resumption, resume
+    from gitops.planning.skipped_subjects import RemainingPlan, skip_blocked_subjects
     from gitops.reports.text.plan import plan_text
 
     started = time.monotonic()
     document = part.document
+    opened = opened.within(_scope([part]))
     with open_registry(opened, [part.registry], release=opened.release) as (live, config):
-        made = plan_output.make_plan(opened, live, config, display, prune=prune, reviewed=document)
+        made = plan_output.make_plan(
+            opened,
+            live,
+            config,
+            display,
+            prune=choices.prune,
+            keep_going=choices.keep_going,
+            reviewed=document,
+        )
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = require_order(resumption.plan, config, opened, display)
-        blocked = plan_output.plan_code(made, display)
+        blocked, remaining = plan_output.plan_code(made, display), RemainingPlan(plan=made)
+        if blocked and made.keep_going:
+            remaining = skip_blocked_subjects(made, Severity[display.fail_on.name])
+            if not remaining.is_blocked and (remaining.plan.actions or resumption.done):
+                blocked = Exit.GOOD
         shown = None
-        if not document or blocked:
+        if not document or blocked or remaining.skipped:
             shown = plan_text(plan_output.plan_result(made, opened, time.monotonic() - started))
         planned = document or to_document(made)
         run = Execution(
-            plan=made,
+            plan=remaining.plan,
+            skipped=remaining.skipped,
             digest=str(planned["digest"]),
             done_before=resumption.done,
             shown=shown,
@@ -222,7 +268,7 @@ def _apply_one(
             refuse(run, display, into)
             return blocked
         carry_out(run, live, display, into)
-    return Exit.GOOD
+    return Exit.PARTIAL if remaining.skipped else Exit.GOOD
 
 
 def _refuse_options(
@@ -250,6 +296,7 @@ def _refuse_options(
 
 _RECORDED: Final = {
     "--prune": ("whether it prunes", "leave --prune out"),
+    "--keep-going": ("whether it skips what has errors", "leave --keep-going out"),
     "--as-if-broker": ("its broker", "leave --as-if-broker out, or make a new plan with it"),
 }
 

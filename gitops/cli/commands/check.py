@@ -124,7 +124,8 @@ def _run(
             print_result(result, replace(display, output_format=output_format, output=path))
         print_result(result, display)
     if waivers:
-        write_waivers((one.plan for one in outcome.report.registries), waivers)
+        plans = [one.plan for one in outcome.report.registries]
+        write_waivers(plans, waivers, outcome.report.limit_waiver)
     for name, error in outcome.errors.items():
         print_error(error, f"no answer for {name}: ")
     return _code(outcome, request, display)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -19,11 +20,20 @@ from gitops.reports import results
 
 if TYPE_CHECKING:
     from gitops.cli.answer import Display
+    from gitops.model.state import PlanScope
 
 _WORST_FIRST: Final = (Exit.OUTSIDE, Exit.USAGE, Exit.FINDINGS, Exit.CHANGES, Exit.GOOD)
 
 
 def plan(
+    subjects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAMESPACE|TOPIC",
+            help="Plan only these: tenant/namespace, or tenant/namespace/topic.",
+            show_default="all",
+        ),
+    ] = None,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
     out: Annotated[
@@ -43,6 +53,9 @@ def plan(
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Let an apply of this plan skip what has errors.")
+    ] = False,
     detailed_exitcode: Annotated[
         bool,
         typer.Option("--detailed-exitcode", help="Exit with 3 where there is something to apply."),
@@ -55,6 +68,7 @@ def plan(
     no_color: options.NoColor = False,
 ) -> int:
     """Show what would be done to a registry, and what the broker would answer."""
+    from gitops.changes.plan_scope import require_known
     from gitops.changes.registries import registries_in_order
     from gitops.cli import plan_output
     from gitops.cli.answer import Display, print_result
@@ -64,7 +78,11 @@ def plan(
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
+    scope = _scope(subjects or (), prune=prune, undo=bool(undo))
     opened = open_repository(repo, output, out, release=as_if_broker)
+    if scope:
+        require_known(scope, opened.repository)
+        opened = opened.within(scope)
     names = registries_in_order(registry or [], opened.repository.config)
     if len(names) > 1:
         _refuse_several(fix=fix, undo=bool(undo))
@@ -72,16 +90,19 @@ def plan(
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if fix and _write_fixes(opened, names, display):
-        opened = open_repository(repo, output, out, release=as_if_broker)
+        opened = open_repository(repo, output, out, release=as_if_broker).within(scope)
+    choices = _Choices(prune=prune, keep_going=keep_going, release=as_if_broker)
     if len(names) > 1:
-        outcomes = _plan_each(names, opened, display, prune=prune, release=as_if_broker)
+        outcomes = _plan_each(names, opened, display, choices)
         _print_plans(outcomes, opened, display)
         _write_plans(outcomes, out, waivers)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
         undone = plan_output.write_undo(change, opened, live, config)
         opened = open_repository(repo, output, out, release=as_if_broker) if undone else opened
-        made = plan_output.make_plan(opened, live, config, display, prune=prune, undone=undone)
+        made = plan_output.make_plan(
+            opened, live, config, display, prune=prune, undone=undone, keep_going=keep_going
+        )
         made = note_order(made, config, opened, display, {})
     result = plan_output.plan_result(made, opened, time.monotonic() - started)
     print_result(result, display)
@@ -90,6 +111,33 @@ def plan(
     if out:
         print_message(f"plan written to {out} · {plan_output.write_plan(made, out)}")
     return plan_output.plan_code(made, display, detailed=detailed_exitcode)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choices:
+    """What is asked of the plan of each registry."""
+
+    prune: bool
+    keep_going: bool
+    release: str | None
+
+
+def _scope(names: Sequence[str], *, prune: bool, undo: bool) -> PlanScope | None:
+    """What the plan is asked for; raises UsageError for options that do not go with it."""
+    from gitops.changes.plan_scope import parse_scope
+
+    scope = parse_scope(names)
+    if scope and undo:
+        raise UsageError(
+            f"--undo is about a whole change, and {names[0]} is named",
+            hint="leave the name out",
+        )
+    if scope and prune and not scope.namespaces:
+        raise UsageError(
+            "--prune looks for topics without a manifest, and only topics are named",
+            hint=f"name the namespace: {min(scope.topics).namespace}",
+        )
+    return scope
 
 
 def _change(
@@ -135,9 +183,7 @@ def _plan_each(
     names: Iterable[str],
     opened: OpenedRepository,
     display: Display,
-    *,
-    prune: bool,
-    release: str | None,
+    choices: _Choices,
 ) -> list[results.RegistryPlan]:
     """A plan for each registry, in this order; a failure of one does not stop the others.
 
@@ -147,7 +193,7 @@ def _plan_each(
 
     made: dict[str, results.RegistryPlan] = {}
     for name in [registry_config(opened.repository, name)[0] for name in names]:
-        made[name] = _plan_one(name, opened, display, made, prune=prune, release=release)
+        made[name] = _plan_one(name, opened, display, made, choices)
     return list(made.values())
 
 
@@ -156,17 +202,22 @@ def _plan_one(
     opened: OpenedRepository,
     display: Display,
     known: Mapping[str, results.RegistryPlan],
-    *,
-    prune: bool,
-    release: str | None,
+    choices: _Choices,
 ) -> results.RegistryPlan:
     from gitops.cli import plan_output
     from gitops.cli.registry_order import note_order
 
     started = time.monotonic()
     try:
-        with open_registry(opened, [name], release=release) as (live, config):
-            plan = plan_output.make_plan(opened, live, config, display, prune=prune)
+        with open_registry(opened, [name], release=choices.release) as (live, config):
+            plan = plan_output.make_plan(
+                opened,
+                live,
+                config,
+                display,
+                prune=choices.prune,
+                keep_going=choices.keep_going,
+            )
             plan = note_order(plan, config, opened, display, known)
     except GitopsError as error:
         return results.RegistryPlan(registry=name, error=error)

@@ -93,6 +93,11 @@ PLAN_RULES: Final = (
         "the registry before this one is not applied",
         "planning.registry_comparison.not_applied_finding",
     ),
+    fixed_error(
+        "PLAN-R030",
+        "a plan of single topics leaves a change of their namespace out",
+        "planning.scope_findings.pending_namespace_findings",
+    ),
     warning(
         "PLAN-R017", "an undo leaves something as it is", "planning.undo_findings.versions_left"
     ),
@@ -101,7 +106,9 @@ PLAN_RULES: Final = (
 
 CHECK_RULES: Final = (
     error("CHECK-R001", "a topic's manifest is removed", "checks.changed_topics.topic_guards"),
-    error("CHECK-R002", "a renamed topic loses its history", "checks.changed_topics.topic_guards"),
+    error(
+        "CHECK-R002", "a renamed topic loses its history", "checks.changed_topics._renamed_findings"
+    ),
     warning(
         "CHECK-R003",
         "a policy is loosened or no longer managed",

@@ -26,6 +26,7 @@ from gitops.planning.plan_document import (
     to_document,
 )
 from gitops.planning.registry_comparison import version_skews
+from gitops.planning.skipped_subjects import SkippedSubject
 from gitops.ports import Registry
 from gitops.reports.operation_results import SnapshotResult
 from gitops.repository.formatting.repository import FormatResult
@@ -107,14 +108,19 @@ def plans_document(
 
 
 def applied_document(
-    plan: Plan, results: Sequence[Result], *, digest: str, done_before: int
+    plan: Plan,
+    results: Sequence[Result],
+    *,
+    digest: str,
+    done_before: int,
+    skipped: Sequence[SkippedSubject] = (),
 ) -> dict[str, Any]:
     """What became of each action of `plan`; those without a result were not attempted.
 
     Where it stopped, what set a loosened topic back stands behind the action that failed.
 
     `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
-    earlier run had carried out.
+    earlier run had carried out. `skipped` are subjects that are left as they are.
     """
     tried = {id(one.action) for one in results}
     left = [action for action in plan.actions if id(action) not in tried]
@@ -129,6 +135,16 @@ def applied_document(
             *(_result(Result(action=action), outcome="notAttempted") for action in left),
         ],
         "findings": [finding_document(finding) for finding in plan.findings],
+        **({"skipped": [_skipped_document(one) for one in skipped]} if skipped else {}),
+    }
+
+
+def _skipped_document(skipped: SkippedSubject) -> dict[str, Any]:
+    return {
+        "subject": skipped.subject,
+        "rule": skipped.rule,
+        "reason": skipped.reason,
+        "actions": skipped.actions,
     }
 
 

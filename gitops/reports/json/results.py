@@ -82,7 +82,11 @@ def apply_plans(result: results.AppliedPlansResult) -> str:
 
 def _applied(result: results.AppliedResult) -> dict[str, Any]:
     return applied_document(
-        result.plan, result.results, digest=result.digest, done_before=result.done_before
+        result.plan,
+        result.results,
+        digest=result.digest,
+        done_before=result.done_before,
+        skipped=result.skipped,
     )
 
 

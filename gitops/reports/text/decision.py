@@ -117,6 +117,7 @@ _ON, _GOOD, _BAD = ("·", "dim"), ("✓", "green"), ("✗", "bold red")
 _ERRORS: Final[dict[ClientError, str]] = {
     "IncompatibleSchema": "the client gets IncompatibleSchema",
     "UnknownError": "the client gets UnknownError, and tries again until its operation timeout",
+    "NotAllowedError": "the client gets NotAllowedError",
     "Timeout": "the broker fails without an answer, and the client waits for its operation timeout",
 }
 

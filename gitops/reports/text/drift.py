@@ -13,6 +13,7 @@ from gitops.reports.drift_wording import (
     DriftEntry,
     adoption_lines,
     drift_entries,
+    left_lines,
     next_steps,
     other_lines,
     scope_text,
@@ -40,6 +41,14 @@ def _registry(one: RegistryDrift, result: DriftResult) -> RenderableType:
 
 
 def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType]:
+    if result.adoption is not None:
+        # What drifted was listed before; here it is what was written, and what is left.
+        below = [
+            *adoption_lines(result.adoption),
+            *left_lines(report, result.adoption, result.options),
+        ]
+        yield from (Hanging(Text(short(line, _LONGEST)), 2) for line in below)
+        return
     verdict = verdict_text(report)
     yield Text(safe(verdict), style=_STYLES[verdict[0]])
     yield Text(safe(scope_text(report)), style="dim")
@@ -47,10 +56,7 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType
         yield Text("")
         yield _block(entry)
     below = [*other_lines(report, result.options)]
-    if result.adoption is None:
-        below += [f"→ {line}" for line in next_steps(report, result.options)]
-    else:
-        below += adoption_lines(result.adoption)
+    below += [f"→ {line}" for line in next_steps(report, result.options)]
     if below:
         yield Text("")
     yield from (Hanging(Text(short(line, _LONGEST)), 2) for line in below)

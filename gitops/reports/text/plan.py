@@ -19,6 +19,7 @@ from gitops.model.policy import BrokerSettings
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import summary
 from gitops.planning.registry_comparison import VersionSkew, version_skews
+from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import versions_text
 from gitops.reports.headline import headline, merge_text
@@ -28,6 +29,7 @@ from gitops.reports.text.findings import count_line
 from gitops.reports.text.layout import Hanging, align_columns
 from gitops.reports.text.plain import safe
 from gitops.reports.text.plan_blocks import plan_body
+from gitops.reports.text.skipped import skipped_text
 from gitops.reports.topic_rows import rows_of
 
 _SUMMARY: Final = (
@@ -105,14 +107,18 @@ def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> 
     parts += plan_body(plan, excerpt)
     causes = [one.finding for one in causes_of(plan.findings)]
     counts = [one for one in causes if one.severity >= Severity.WARNING]
-    said = [count_line(counts)] if counts else []
+    said: list[RenderableType] = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
+    if plan.keep_going:
+        remaining = skip_blocked_subjects(plan, Severity.ERROR)
+        said += [skipped_text(remaining.skipped, planned=True)] if remaining.skipped else []
     return Group(*parts, *said, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
 
 
 def _head(plan: Plan, files: str) -> Text:
     counts = f"{_count(plan.topics, 'topic')}, {_count(plan.namespaces, 'namespace')}"
-    rest = f" · {safe(plan.address)} · {counts} · {safe(files)}"
+    only = f"only {safe(', '.join(plan.scope))} · " if plan.scope else ""
+    rest = f" · {safe(plan.address)} · {only}{counts} · {safe(files)}"
     return Text.assemble((safe(plan.registry), "bold"), rest)
 
 

@@ -12,6 +12,7 @@ from gitops.repository.documents.base import Document
 from gitops.repository.documents.config import ConfigDocument
 from gitops.repository.documents.manifests import (
     ClientDocument,
+    LimitWaiverDocument,
     NamespaceDocument,
     TenantDocument,
     TopicDocument,
@@ -25,6 +26,7 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _MODELS: Final[Mapping[str, type[Document]]] = {
     "client": ClientDocument,
     "config": ConfigDocument,
+    "limit-waiver": LimitWaiverDocument,
     "namespace": NamespaceDocument,
     "tenant": TenantDocument,
     "topic": TopicDocument,

@@ -320,6 +320,20 @@ Fingerprint = Annotated[
 Day = Annotated[str, AfterValidator(_day), WithJsonSchema({"type": "string", "format": "date"})]
 
 
+class LimitWaiverDocument(Document):
+    """Lets one change of many topics pass the limit until a day."""
+
+    api_version: ApiVersion
+    kind: Literal["LimitWaiver"]
+    limit: Literal["maxChangedShare"]
+    topics: Annotated[dict[TopicText, Fingerprint], Field(min_length=1)] = Field(
+        description="The topics that do not count, each with the fingerprint of its new schema."
+    )
+    reason: NonEmpty
+    approved_by: NonEmpty
+    expires: Day = Field(description="The last day, in UTC, on which the waiver is valid.")
+
+
 class WaiverDocument(Document):
     """Approves one change until a day: of a topic's schema, or for a namespace's clients."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,6 +18,7 @@ from gitops.repository.definitions.text_edits import Definition
 from gitops.repository.documents.authentication import secret_offsets
 from gitops.repository.documents.base import Document
 from gitops.repository.documents.config import ConfigDocument
+from gitops.repository.documents.manifests import LimitWaiverDocument
 from gitops.repository.documents.parser import Manifest, unreadable
 from gitops.repository.file_trees import is_selected
 from gitops.repository.formatting.files import (
@@ -28,6 +30,7 @@ from gitops.repository.formatting.files import (
 from gitops.repository.loader import load
 from gitops.repository.loading.layout import CONFIG, layout
 from gitops.repository.loading.settings import load_settings
+from gitops.repository.loading.waivers import is_limit_waiver
 from gitops.repository.tracked_files import TrackedFiles
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.payload import PayloadError, shown_schema
@@ -75,6 +78,10 @@ def format_repository(
     load_settings(sources)
     found = layout(sources.paths)
     models = manifests(found)
+    for path in found.waivers:
+        with suppress(UnreadableFileError):
+            if is_limit_waiver(sources.data(path)):
+                models[path] = LimitWaiverDocument
     known = sorted({*models, *found.avsc})
     wanted = [path for path in known if is_selected(path, paths) and not is_link(path)]
     run = _Run(sources)

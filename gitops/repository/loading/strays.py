@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from gitops.model.errors import UnreadableFileError
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.rules import make_finding
 from gitops.repository.definitions.schema_builder import SchemaBuilder
 from gitops.repository.definitions.shared_types import WITH_MANIFESTS, named_types
@@ -28,6 +28,9 @@ _PLACES: Final = {
     "Topic": "namespaces/<tenant>/<namespace>/<topic>.yaml",
     "Waiver": "waivers/<name>.yaml",
 }
+_MOVED: Final = 2
+"""So many manifests in a folder show that it is a moved one."""
+_MANIFEST_SLASHES: Final = 3
 _ANYWHERE: Final = "manifests are below namespaces/, clients/ and waivers/"
 
 
@@ -40,7 +43,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         make_finding("REPO-R016", "no manifest is looked for here", location=_at(path), hint=hint)
         for path, hint in found.misplaced
     ]
-    findings += [
+    unused = [
         make_finding(
             "REPO-R023",
             "no topic and no client uses this definition",
@@ -50,7 +53,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         for path in found.avsc
         if used is not None and path not in used
     ]
-    findings += [
+    unread = [
         make_finding(
             "REPO-R023",
             "nothing reads this file",
@@ -59,6 +62,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         )
         for path in found.foreign
     ]
+    findings += _grouped_by_folder([*unread, *unused], sources)
     findings += [
         make_finding(
             "REPO-R013",
@@ -69,6 +73,34 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
         for path in found.unnameable
     ]
     return findings + _broken_links(found, sources)
+
+
+def _grouped_by_folder(strays: Sequence[Finding], sources: TrackedFiles) -> Iterator[Finding]:
+    """One finding for a folder of manifests that has another name than `namespaces`."""
+    by_folder: dict[str, list[Finding]] = {}
+    for stray in strays:
+        path = stray.location.file if stray.location else ""
+        by_folder.setdefault(path.partition("/")[0], []).append(stray)
+    for folder, findings in by_folder.items():
+        files = [finding.location.file for finding in findings if finding.location]
+        if sum(_is_moved_manifest(file, sources) for file in files) < _MOVED:
+            yield from findings
+            continue
+        whole = group(f"nothing reads the {len(files):,} files below {folder}/", findings)
+        free = not any(path.startswith("namespaces/") for path in sources.paths)
+        hint = f"git mv {folder} namespaces" if free else f"move {folder}/… to namespaces/…"
+        yield replace(whole, hint=f"manifests are read below namespaces/: {hint}")
+
+
+def _is_moved_manifest(path: str, sources: TrackedFiles) -> bool:
+    """Whether it would be a manifest if its first folder were `namespaces`."""
+    if path.startswith("namespaces/") or path.count("/") != _MANIFEST_SLASHES:
+        return False
+    try:
+        found = _KIND.search(sources.peek(path)) if path.endswith(".yaml") else None
+    except UnreadableFileError:
+        return False
+    return found is not None and found[1] in (b"Topic", b"Namespace")
 
 
 def broken_definitions(

@@ -4,26 +4,65 @@ from __future__ import annotations
 
 import datetime
 import posixpath
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from gitops.model.findings import Finding, group
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.waivers import Waiver
-from gitops.repository.documents.manifests import WaiverDocument
+from gitops.model.waivers import LimitWaiver, Waiver
+from gitops.repository.documents.manifests import LimitWaiverDocument, WaiverDocument
 from gitops.repository.documents.parser import Manifest, read_manifest
 from gitops.repository.suggestions import did_you_mean
 from gitops.repository.tracked_files import TrackedFiles
 
 _BLANKS: Final = ("reason is empty", "approvedBy is empty")
+_LIMIT_KIND: Final = re.compile(rb"^kind: *[\"']?LimitWaiver\b", re.MULTILINE)
 _FILL_IN: Final = "write why the change may pass, and who approves it; or remove the file"
+
+
+def is_limit_waiver(data: bytes) -> bool:
+    """Whether a file below `waivers/` is about a limit, not about one topic's schema."""
+    return _LIMIT_KIND.search(data) is not None
+
+
+def load_limit_waivers(
+    files: Iterable[str], sources: TrackedFiles
+) -> tuple[tuple[LimitWaiver, ...], list[Finding]]:
+    """Every waiver for a limit; whether it still holds is not decided here.
+
+    A topic that no manifest declares is no mistake: its schema may be what goes.
+    """
+    findings: list[Finding] = []
+    waivers: list[LimitWaiver] = []
+    for file in files:
+        manifest = read_manifest(file, LimitWaiverDocument, sources, findings)
+        if manifest is None:
+            continue
+        if manifest.document is None:
+            findings.extend(_blanks_at_once(manifest.findings))
+            continue
+        document = manifest.document
+        waivers.append(
+            LimitWaiver(
+                name=posixpath.basename(file).removesuffix(".yaml"),
+                topics={TopicName.parse(name): print_ for name, print_ in document.topics.items()},
+                reason=document.reason,
+                approved_by=document.approved_by,
+                expires=datetime.date.fromisoformat(document.expires),
+                location=manifest.location(("topics",)),
+                places={"expires": manifest.location(("expires",))},
+            )
+        )
+        findings.extend(manifest.findings)
+    return tuple(waivers), findings
 
 
 def load_waivers(
     files: Iterable[str], sources: TrackedFiles, topics: Collection[TopicName] | None
 ) -> tuple[tuple[Waiver, ...], list[Finding]]:
-    """Every waiver; whether it still holds is not decided here.
+    """Every waiver of a topic; whether it still holds is not decided here.
 
     `topics` are all that there are, None where a topic's manifest could not be understood.
     """

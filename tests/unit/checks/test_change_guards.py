@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import replace
 
 import pytest
@@ -35,11 +36,14 @@ from gitops.model.policy import (
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.waivers import LimitWaiver
+from gitops.planning.limit_waivers import count_changes, unneeded_limit_findings
 
 TOPIC = TopicName.parse("shop/orders/created")
 SPACE = TOPIC.namespace
 WHERE = Location(file="namespaces/shop/orders/created.yaml", line=3, column=1)
 SAFETY = SafetyConfig()
+DAY = datetime.date(2030, 6, 30)
 ALLOWED = SafetyConfig(allow_deletions=True)
 
 
@@ -163,8 +167,45 @@ def test_what_only_the_new_policy_lets_in() -> None:
 def test_the_share_of_topics_that_a_change_alters(
     touched: int, topics: int, *, is_told: bool
 ) -> None:
-    found = share_exceeded(touched, topics, SAFETY)
+    names = [TopicName.of(SPACE, f"t{number}") for number in range(touched)]
+    changes = count_changes(dict.fromkeys(names, "0" * 32), (), DAY)
+    found = share_exceeded(changes, topics, SAFETY)
     assert [one.rule for one in found] == ["CHECK-R005"] * is_told
+
+
+@pytest.mark.rule("CHECK-R005")
+def test_a_waiver_takes_the_topics_that_it_names_out_of_the_share() -> None:
+    names = [TopicName.of(SPACE, f"t{number}") for number in range(5)]
+    changed = {name: f"{number:032x}" for number, name in enumerate(names)}
+    waiver = LimitWaiver(
+        name="big",
+        topics={name: changed[name] for name in names[1:]},
+        reason="a new header\nfor all",
+        approved_by="@acme/platform",
+        expires=DAY,
+        location=Location(file="waivers/big.yaml"),
+    )
+
+    def found(
+        waivers: list[LimitWaiver], today: datetime.date = DAY
+    ) -> list[tuple[Severity, str, str]]:
+        changes = count_changes(changed, waivers, today)
+        findings = share_exceeded(changes, 10, SAFETY)
+        return [(one.severity, one.message, one.hint) for one in findings]
+
+    ((severity, message, hint),) = found([waiver])
+    assert (severity, message) == (Severity.INFO, "5 of 10 topics change, more than 30%")
+    assert "waivers/big.yaml, approved by @acme/platform" in hint
+    assert '"a new header for all"' in hint
+    # Another schema than the approved one counts, and so does every topic once it has expired.
+    others = dict.fromkeys(names, "f" * 32)
+    ((severity, _, _),) = found([replace(waiver, topics=others)])
+    assert severity is Severity.ERROR
+    ((severity, _, hint),) = found([waiver], DAY + datetime.timedelta(days=1))
+    assert (severity, "--waivers waivers/" in hint) == (Severity.ERROR, True)
+    assert list(unneeded_limit_findings([waiver], changed, DAY)) == []
+    (unneeded,) = unneeded_limit_findings([waiver], {}, DAY)
+    assert (unneeded.rule, unneeded.subject) == ("WAIVER-R003", "waivers/big.yaml")
 
 
 def config(safety: SafetyConfig = SAFETY, **rules: Severity) -> Config:

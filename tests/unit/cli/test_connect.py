@@ -40,6 +40,21 @@ def test_a_refusal_shows_the_place_and_what_the_client_gets(
     assert (same.code, f"{ORDERS}/order-created.avsc:20:22  AVRO-R002" in same.out) == (1, True)
 
 
+@pytest.mark.parametrize("role", ["producer", "consumer"])
+def test_a_topic_that_brokers_keep_for_transactions(
+    role: str, applied: Path, command: CommandLine
+) -> None:
+    file = applied / ORDERS / "order-created.avsc"
+    name = "shop/orders/orders-sub__transaction_pending_ack"
+    done = command("connect", role, name, "--repo", applied, file)
+    assert done.code == 1
+    assert "✗ refused; the client gets NotAllowedError" in done.out
+    assert "brokers keep topics of this name for transactions" in done.out
+    others = (f"non-persistent://{name}", f"{name}-x", "shop/orders/__transaction_log_0")
+    for other in others:
+        assert "NotAllowedError" not in command("connect", role, other, "--repo", applied, file).out
+
+
 def test_before_anything_is_applied_it_says_so(repo: Path, command: CommandLine) -> None:
     done = command("connect", "producer", CREATED, "--repo", repo, "AUTO_PRODUCE")
     assert done.code == 0

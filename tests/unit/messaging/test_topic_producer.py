@@ -330,3 +330,36 @@ def test_what_is_pending_when_it_is_closed_at_once_fails() -> None:
                 await receipt
 
     run_with_broker(test)
+
+
+def test_a_flush_does_not_raise_what_send_has_raised() -> None:
+    async def test(broker: FakeBroker) -> None:
+        async with opened_producer(broker) as producer:
+            broker.replies[Kind.SEND] = failing("NotAllowedError")
+            with pytest.raises(BrokerRefusedError):
+                await producer.new_message().value({"id": "0"}).send()
+            await producer.flush()
+
+            broker.replies[Kind.SEND] = failing("NotAllowedError")
+            (receipt,) = await enqueue(producer, "1")
+            with pytest.raises(BrokerRefusedError):
+                await producer.flush()
+            assert receipt.exception() is not None
+            await producer.flush()
+
+    run_with_broker(test)
+
+
+def test_a_flush_raises_what_a_send_failed_with_after_its_caller_gave_up() -> None:
+    async def test(broker: FakeBroker) -> None:
+        broker.replies[Kind.SEND] = nothing
+        async with opened_producer(broker, send_seconds=0.1) as producer:
+            sending = asyncio.create_task(producer.new_message().value({"id": "0"}).send())
+            (receipt,) = await enqueue(producer, "1")
+            sending.cancel()
+            with pytest.raises(SendExpiredError):
+                await producer.flush()
+            assert receipt.exception() is not None
+            del broker.replies[Kind.SEND]
+
+    run_with_broker(test)

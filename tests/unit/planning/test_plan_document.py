@@ -114,6 +114,8 @@ _OTHERS: dict[str, object] = {
     "namespaces": 3,
     "topics": 215,
     "unchanged": 209,
+    "scope": ("shop/orders",),
+    "keep_going": True,
 }
 
 

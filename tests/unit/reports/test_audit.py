@@ -59,7 +59,9 @@ def test_the_verdict_is_first() -> None:
     warned = replace(ready, findings=(finding(Severity.WARNING),))
     assert verdict_text(warned) == "⚠ 5.0 refuses nothing that 4.0 accepts"
     ill = replace(ready, findings=(finding(Severity.ERROR),))
-    assert verdict_text(ill) == "✗ 5.0 refuses nothing that 4.0 accepts; 1 error"
+    assert verdict_text(ill) == (
+        "✓ 5.0 refuses nothing that 4.0 accepts; ✗ 1 error in the registry as it is"
+    )
     assert verdict_text(replace(ill, target="")) == "✗ 1 error"
 
 

@@ -1,0 +1,27 @@
+"""What an apply that keeps going skips, in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from gitops.planning.skipped_subjects import SkippedSubject
+from gitops.reports.text.layout import align_columns
+from gitops.reports.text.plain import safe
+
+
+def skipped_text(skipped: Sequence[SkippedSubject], *, planned: bool = False) -> RenderableType:
+    """`skipped because of findings:` and a line for each subject; `planned`: an apply will."""
+    head = "apply skips, because of findings:" if planned else "skipped, because of findings:"
+    rows = [(Text(safe(one.subject)), Text(safe(_reason(one)))) for one in skipped]
+    return Group(
+        Text(head, style="bold yellow"),
+        Padding(align_columns(rows), (0, 0, 0, 4), expand=False),
+    )
+
+
+def _reason(skipped: SkippedSubject) -> str:
+    return f"{skipped.rule}: {skipped.reason}" if skipped.rule else skipped.reason
