@@ -8,9 +8,10 @@ from typing import Final
 from gitops.audit.cause import RELEASE, Cause
 from gitops.audit.upgrade import DOWNGRADE
 from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.pulsar_5_0 import EDITION_2026
 from gitops.model.audit import ITEM
 from gitops.model.rules import make_finding
-from gitops.schemas.avro.parser import AVRO_1_12
+from gitops.schemas.avro.parser import AVRO_1_12, AVRO_1_12_2, AVRO_1_12_PLAIN_NAMES
 from gitops.schemas.json.compatibility import JacksonForm
 from gitops.schemas.rules import SchemaRules
 
@@ -41,28 +42,39 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
     return Cause(message=message, finding=found, rests_on=(RELEASE,))
 
 
+_AVRO_1_12_0: Final = (AVRO_1_12, AVRO_1_12_PLAIN_NAMES)
+
+
 def _is_avro_1_12(rules: SchemaRules) -> bool:
-    return rules.avro is AVRO_1_12
+    return rules.avro in (*_AVRO_1_12_0, AVRO_1_12_2)
 
 
 def _is_avro_1_11(rules: SchemaRules) -> bool:
-    return rules.avro is not AVRO_1_12
+    return not _is_avro_1_12(rules)
 
 
 def _takes_jackson_form(rules: SchemaRules) -> bool:
-    return rules.jackson is not JacksonForm.NEVER
+    """Avro 1.12 refuses most with an exception after which a broker of 4.1 does not try it."""
+    if rules.jackson is JacksonForm.AFTER_PARSE_FAILURE:
+        return _is_avro_1_11(rules)
+    return rules.jackson is JacksonForm.AFTER_ANY_FAILURE
 
 
 _KINDS: Final[tuple[tuple[Callable[[SchemaRules], bool], tuple[str, ...]], ...]] = (
+    (lambda rules: rules.avro in (AVRO_1_12, AVRO_1_12_2), ("`$` in names",)),
     (
         _is_avro_1_12,
         (
-            "`$` in names",
             "names that are used before they are defined",
             'references such as {"type": "B"} to a type without a namespace',
             "some types that are defined twice",
             "a union's default that fits another branch than the first",
         ),
+    ),
+    (lambda rules: rules.avro in _AVRO_1_12_0, ("records that are defined again inside",)),
+    (
+        lambda rules: rules.avro is AVRO_1_12_2,
+        ("records that are defined twice, one after the other and the same",),
     ),
     (
         _is_avro_1_11,
@@ -89,11 +101,21 @@ _KINDS: Final[tuple[tuple[Callable[[SchemaRules], bool], tuple[str, ...]], ...]]
     ),
     (
         lambda rules: rules.descriptors.editions is None,
-        ("PROTOBUF_NATIVE editions before PROTO2 and beyond 2024",),
+        ("PROTOBUF_NATIVE editions before PROTO2 and unknown ones",),
     ),
     (
         lambda rules: rules.descriptors.message_set_fields,
         ("PROTOBUF_NATIVE message sets with fields",),
     ),
+    (
+        lambda rules: (
+            rules.descriptors.editions is None or EDITION_2026 in rules.descriptors.editions
+        ),
+        ("PROTOBUF_NATIVE edition 2026",),
+    ),
+    (
+        lambda rules: rules.descriptors.exact,
+        ("PROTOBUF_NATIVE root messages inside another message, without a package",),
+    ),
 )
-"""Whether a line accepts kinds of definitions, and these kinds (Pulsar 3.0.7 to 5.0.0-M1)."""
+"""Whether a line accepts kinds of definitions, and these kinds (Pulsar 3.0.7 to 5.0.1)."""

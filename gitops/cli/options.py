@@ -166,7 +166,7 @@ Broker = Annotated[
     typer.Option(
         "--broker",
         metavar="LINE",
-        help="The broker line that decides: 3.0, 3.3, 4.0, 4.2, 5.0, or a version of one.",
+        help="The broker line that decides: 3.0, 3.3, 4.0, 4.1, 4.2, 5.0, or a version of one.",
         autocompletion=broker_lines,
     ),
 ]

@@ -7,7 +7,7 @@ from typing import Final
 
 from gitops.model.audit import ASSUMED, AuditReport
 from gitops.model.findings import Finding, Severity
-from gitops.reports.broker_wording import broker_lines
+from gitops.reports.broker_wording import broker_lines, with_evidence
 from gitops.reports.check_summary import count, severity_counts
 
 _OWN: Final = re.compile(r"v\d+(?:, .+)?|[A-Z_]+ is in force|retention (?:of|without) .+")
@@ -56,7 +56,8 @@ def _unread(report: AuditReport) -> str:
 def scope_text(report: AuditReport) -> str:
     """`production · http://… · Pulsar 4.0 → 5.0 · history under FULL · 214 topics, …`."""
     counts = report.counts
-    line = f"Pulsar {report.line}" + (f" → {report.target}" if report.target else "")
+    line = f"Pulsar {with_evidence(report.line)}"
+    line += f" → {with_evidence(report.target)}" if report.target else ""
     line += ", both in the cluster" if report.is_under_way else ""
     strategy = [f"history under {report.strategy}"] if report.strategy else []
     size = ", ".join(

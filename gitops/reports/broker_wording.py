@@ -35,7 +35,7 @@ def broker_lines(broker: BrokerSettings, release_key: str = _BROKER) -> tuple[st
 
 
 def _settings(broker: BrokerSettings) -> Iterator[str]:
-    yield f"Pulsar {broker.release}{_source(broker, _RELEASE)}"
+    yield f"Pulsar {with_evidence(broker.release)}{_source(broker, _RELEASE)}"
     strategy = broker.schema_compatibility_strategy.value
     yield f"default strategy {strategy}{_source(broker, _STRATEGY)}"
     for name in _SWITCHES:
@@ -45,6 +45,12 @@ def _settings(broker: BrokerSettings) -> Iterator[str]:
             yield f"{_WORDS[name].format(shown)}{_source(broker, name)}"
     if types := broker.types_without_checker:
         yield f"no checker for {' and '.join(each.value for each in types)}"
+
+
+def with_evidence(release: str) -> str:
+    """`4.2`, and `4.1 (read, not run)` where no broker that decides so was seen."""
+    line = find_line(release)
+    return release if line is None or line.seen else f"{release} (read, not run)"
 
 
 def _is_open(broker: BrokerSettings) -> bool:

@@ -11,7 +11,7 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
-from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
+from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0, PULSAR_5_0_M1
 from gitops.broker.lines.table import with_legacy_json
 from gitops.repository.documents.decision_cases import decide_lines
 from tests.support.decisions import broker_answer, our_answer
@@ -22,7 +22,8 @@ _LINES: Final = {
     "4.0.7": (PULSAR_4_0, 1583),
     "4.2.4": (PULSAR_4_2, 1674),
     "4.2.4-legacy": (with_legacy_json(PULSAR_4_2), 673),
-    "5.0.0-M1": (PULSAR_5_0, 1674),
+    "5.0.0-M1": (PULSAR_5_0_M1, 1674),
+    "5.0.1": (PULSAR_5_0, 1760),
 }
 
 

@@ -56,11 +56,12 @@ def broker_classes(
 
     `folder` is where the list of the broker's jars is written.
     """
-    find_java()
+    jdk = Path(find_java(asked.release)).parent
     jars = folder / f"class-path-{asked.release}.txt"
     jars.write_text(class_path(asked.release), encoding="utf-8")
     environment = {
         **os.environ,
+        "PATH": f"{jdk}{os.pathsep}{os.environ['PATH']}",
         "ORACLE_BUILD": str(CACHE / "oracle"),
         "ORACLE_CONF": asked.settings,
         "ORACLE_FLUSH": "true",

@@ -9,7 +9,7 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3_2
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
-from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
+from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0, PULSAR_5_0_M1
 from gitops.broker.lines.table import with_legacy_json
 
 
@@ -34,6 +34,7 @@ ORACLE_LINES: Final = {
     "4.0": OracleLine(line=PULSAR_4_0, release="4.0.7"),
     "4.2": OracleLine(line=PULSAR_4_2, release="4.2.4"),
     "4.2-legacy": OracleLine(line=with_legacy_json(PULSAR_4_2), release="4.2.4", settings=_LEGACY),
-    "5.0": OracleLine(line=PULSAR_5_0, release="5.0.0-M1"),
+    "5.0.0-M1": OracleLine(line=PULSAR_5_0_M1, release="5.0.0-M1"),
+    "5.0": OracleLine(line=PULSAR_5_0, release="5.0.1"),
 }
 """By the name of the line; `-legacy`: with the old form of JSON definitions."""

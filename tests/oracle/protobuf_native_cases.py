@@ -216,7 +216,9 @@ class Envelopes:
         syntax = random.choice((b"proto3", b"proto2", b"editions", b"x", b""))
         pairs: list[Pair] = [(12, syntax)] if syntax else []
         if syntax == b"editions" or random.random() < 0.02:
-            pairs.append((14, random.choice((998, 999, 1000, 1001, 2, 2147483647, 0, -1))))
+            pairs.append(
+                (14, random.choice((998, 999, 1000, 1001, 1002, 9999, 2, 2147483647, 0, -1)))
+            )
             features: list[Pair] = [(random.randrange(1, 8), random.randrange(4))]
             pairs += [(8, [(50, features)])] if random.random() < 0.5 else []
         return pairs

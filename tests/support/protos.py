@@ -64,6 +64,12 @@ def of_edition(number: int) -> SchemaInfo:
     return _with_files(order("int32 a = 1;"), _varint(1 << 3 | 2) + _varint(len(data)) + data)
 
 
+def inner_root() -> SchemaInfo:
+    """A message inside another one, of a file without a package."""
+    text = 'syntax = "proto3"; message Order { message Line { int32 a = 1; } }'
+    return native({"order.proto": text}, "order.proto", "Order.Line")
+
+
 def message_set() -> SchemaInfo:
     """A message set with a field."""
     schema = order("optional int32 a = 1;", syntax="proto2")

@@ -117,7 +117,7 @@ def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBro
         yield RunningBroker(admin_url=given, service_url=os.environ.get("PULSAR_SERVICE_URL", ""))
         return
     wanted = settings or BrokerSettings()
-    java, jars = find_java(), class_path(wanted.release)
+    java, jars = find_java(wanted.release), class_path(wanted.release)
     if wanted.data:
         with _started(java, jars, wanted.data, wanted) as running:
             yield running

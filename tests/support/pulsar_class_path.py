@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +23,10 @@ POMS: Final = Path(__file__).parent / "pulsar"
 RELEASE: Final = "4.0.7"
 """The release of the broker that tests start unless they ask for another."""
 OLDEST_JAVA: Final = 17
+"""What every release runs on that `JAVA_OF_RELEASE` does not name."""
+JAVA_OF_RELEASE: Final = {"5.0.1": 21}
+JDKS: Final = Path("/usr/lib/jvm")
+"""Where distributions install their JDKs."""
 RESOLVE_SECONDS: Final = 600
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _ERROR: Final = "[ERROR] "
@@ -31,16 +37,34 @@ class BrokerUnavailableError(Exception):
     """A broker cannot be started on this machine; the text is the reason to skip with."""
 
 
-def find_java() -> str:
-    """The path of a `java` of version 17 or later; raises BrokerUnavailableError."""
-    java = shutil.which("java")
-    if java is None:
-        raise BrokerUnavailableError("no java on the PATH (a broker needs Java 17 or later)")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', said)
-    if found is None or int(found[1]) < OLDEST_JAVA:
-        raise BrokerUnavailableError(f"java is older than {OLDEST_JAVA}: {said.splitlines()[:1]}")
-    return java
+def find_java(release: str = RELEASE) -> str:
+    """The path of a `java` that runs a release; raises BrokerUnavailableError.
+
+    The one on the PATH if it is new enough, else one that a variable `JAVA_HOME…` names, else an
+    installed one.
+    """
+    oldest = JAVA_OF_RELEASE.get(release, OLDEST_JAVA)
+    homes = [path for name, path in sorted(os.environ.items()) if name.startswith("JAVA_HOME")]
+    programs = [
+        shutil.which("java"),
+        *(Path(home) / "bin" / "java" for home in homes),
+        *sorted(JDKS.glob("*/bin/java")),
+    ]
+    for program in programs:
+        if program is not None and java_version(program) >= oldest:
+            return str(program)
+    raise BrokerUnavailableError(f"no Java {oldest} or later, which Pulsar {release} needs")
+
+
+@cache
+def java_version(java: str | Path) -> int:
+    """The feature version of a `java`, 0 where there is none."""
+    try:
+        shown = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
+    version = re.search(r'version "(\d+)', shown.stderr)
+    return int(version[1]) if version else 0
 
 
 def class_path(release: str = RELEASE) -> str:

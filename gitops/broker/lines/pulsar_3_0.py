@@ -35,3 +35,13 @@ PULSAR_3_3: Final = replace(
     PULSAR_3_0, name="3.3", seen="", invalid_consumers_connect=True, has_metadata=True
 )
 """As 3.0, but for consumers with an invalid definition (read in the classes of 3.3.6)."""
+
+PULSAR_3_0_12: Final = replace(
+    PULSAR_3_0, name="3.0.12", seen="", rules=replace(PULSAR_3_0.rules, takes_top_union=False)
+)
+"""From 3.0.12 on an AVRO definition may not be a union (apache/pulsar#24103; read, not run)."""
+
+PULSAR_3_3_7: Final = replace(
+    PULSAR_3_3, name="3.3.7", rules=replace(PULSAR_3_3.rules, takes_top_union=False)
+)
+"""From 3.3.7 on an AVRO definition may not be a union (apache/pulsar#24103; read, not run)."""

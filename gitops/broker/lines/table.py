@@ -8,23 +8,31 @@ from functools import cache
 from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lines.pulsar_3_0 import PULSAR_3_0, PULSAR_3_3, PULSAR_3_3_2
-from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4
+from gitops.broker.lines.pulsar_3_0 import (
+    PULSAR_3_0,
+    PULSAR_3_0_12,
+    PULSAR_3_3,
+    PULSAR_3_3_2,
+    PULSAR_3_3_7,
+)
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0, PULSAR_4_0_4, PULSAR_4_0_9, PULSAR_4_0_13
+from gitops.broker.lines.pulsar_4_1 import PULSAR_4_1
 from gitops.broker.lines.pulsar_4_2 import PULSAR_4_2
-from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0
+from gitops.broker.lines.pulsar_5_0 import PULSAR_5_0, PULSAR_5_0_M1
 from gitops.model.broker_settings import is_seen
 from gitops.model.errors import UsageError
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.schemas.json.compatibility import JacksonForm
 
 LINES: Final = {
-    line.name: line for line in (PULSAR_3_0, PULSAR_3_3, PULSAR_4_0, PULSAR_4_2, PULSAR_5_0)
+    line.name: line
+    for line in (PULSAR_3_0, PULSAR_3_3, PULSAR_4_0, PULSAR_4_1, PULSAR_4_2, PULSAR_5_0)
 }
 """By name, oldest first."""
 
 _NUMBER: Final = r"\d{1,9}"
 _RELEASE: Final = re.compile(
-    rf"({_NUMBER})\.({_NUMBER})(?:\.({_NUMBER}))?(?:[-.+_].*)?", re.ASCII | re.DOTALL
+    rf"({_NUMBER})\.({_NUMBER})(?:\.({_NUMBER}))?([-.+_].*)?", re.ASCII | re.DOTALL
 )
 """A release; what a vendor puts behind its numbers does not count."""
 _PULSARS_OWN: Final = re.compile(
@@ -34,6 +42,13 @@ _PULSARS_OWN: Final = re.compile(
 _FIRST_NUMBERS: Final = re.compile(rf"({_NUMBER})(?:\.({_NUMBER}))?", re.ASCII)
 _EARLY: Final = {"3.3": (2, PULSAR_3_3_2), "4.0": (4, PULSAR_4_0_4)}
 """The patch level of a line up to which it decides as another value has it."""
+_LATE: Final = {
+    "3.0": ((12, PULSAR_3_0_12),),
+    "3.3": ((7, PULSAR_3_3_7),),
+    "4.0": ((13, PULSAR_4_0_13), (9, PULSAR_4_0_9)),
+}
+"""The patch levels of a line from which on it decides as another value has it, latest first."""
+_MILESTONE: Final = re.compile(r"-M\d+(-SNAPSHOT)?", re.ASCII)
 
 
 class UnknownBrokerError(UsageError):
@@ -83,9 +98,17 @@ def find_line(release: str) -> BrokerLine | None:
     if found is None:
         return None
     name = f"{int(found[1])}.{int(found[2])}"
+    if name == PULSAR_5_0.name and found[3] == "0" and _MILESTONE.fullmatch(found[4] or ""):
+        return replace(PULSAR_5_0_M1, name=release.strip())
+    if not found[3]:
+        return LINES.get(name)
+    patch = int(found[3])
     last, early = _EARLY.get(name, (-1, None))
-    if early and found[3] and int(found[3]) <= last:
-        return replace(early, name=f"{name}.{int(found[3])}")
+    if early and patch <= last:
+        return replace(early, name=f"{name}.{patch}")
+    for first, late in _LATE.get(name, ()):
+        if patch >= first:
+            return replace(late, name=f"{name}.{patch}")
     return LINES.get(name)
 
 

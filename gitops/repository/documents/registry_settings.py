@@ -74,7 +74,8 @@ class RegistryDocument(Document):
     """The settings of a registry; each kind adds its own keys in a subclass."""
 
     broker: BrokerRelease = Field(
-        default=DEFAULT_RELEASE, description="The broker line that decides: 3.0, 4.0, 4.2 or 5.0."
+        default=DEFAULT_RELEASE,
+        description="The broker line that decides: 3.0, 4.0, 4.1, 4.2 or 5.0.",
     )
     broker_defaults: BrokerDefaultsDocument = Field(default_factory=BrokerDefaultsDocument)
     namespaces: dict[NamespaceText, NamespacePoliciesDocument] = Field(

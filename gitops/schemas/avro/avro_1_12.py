@@ -13,7 +13,14 @@ from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
 from gitops.schemas.avro.fields import has_valid_default
 from gitops.schemas.avro.incremental_parser import IncrementalParser
 from gitops.schemas.avro.json_text import Json
-from gitops.schemas.avro.names import DEFINED, Names, check_name, check_not_primitive, problem
+from gitops.schemas.avro.names import (
+    DEFINED,
+    SIGNS,
+    Names,
+    check_name,
+    check_not_primitive,
+    problem,
+)
 from gitops.schemas.avro.node_parser import Reader, make_union
 from gitops.schemas.avro.schema import (
     Array,
@@ -31,6 +38,14 @@ from gitops.schemas.avro.schema import (
 _LONG: Final = range(-(2**63), 2**63)
 
 
+class NamespaceError(AvroParseError):
+    """The namespace of a type has parts that are no names."""
+
+    def __init__(self, problems: tuple[AvroProblem, ...], full_name: str) -> None:
+        super().__init__(problems)
+        self.full_name = full_name
+
+
 class _Rules(Reader):
     """What both readings of a definition share; a `lenient` one accepts what 1.11.4 does, too."""
 
@@ -44,7 +59,10 @@ class _Rules(Reader):
         full = super().enter(name, given, at)
         space = full.rpartition(".")[0]
         if space and not self.lenient:
-            self._check_space(space, at, "namespace" if given is not None else "name")
+            try:
+                self._check_space(space, at, "namespace" if given is not None else "name")
+            except AvroParseError as error:
+                raise NamespaceError(error.problems, full) from None
         return full
 
     def _check_space(self, space: str, at: str, member: str) -> None:
@@ -276,6 +294,18 @@ def _parts(schema: Schema) -> list[Schema]:
             return [*reversed(schema.branches)]
         case _:
             return []
+
+
+class PlainNamesQuickReader(QuickReader):
+    """As QuickReader, with Avro's own rule for names: they have no `$`."""
+
+    signs = SIGNS
+
+
+class PlainNamesReader(WholeReader):
+    """As WholeReader, with Avro's own rule for names: they have no `$`."""
+
+    signs = SIGNS
 
 
 class LenientQuickReader(QuickReader):

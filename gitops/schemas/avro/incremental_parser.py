@@ -101,8 +101,10 @@ class IncrementalParser(Reader):
         outside = self.names.space
         record = Record(self.enter(said.name, said.namespace, ""))
         record.doc = said.doc
-        self.names.add(record, "")
+        self.open(record, "")
         self.complete(record, said.fields, "")
+        if not self.known_while_open:
+            self.define(record, "")
         self.names.space = outside
         return record
 
@@ -113,6 +115,7 @@ class IncrementalParser(Reader):
             self.enter(said.name, said.namespace, ""), said.symbols, said.default, ""
         )
         enum.doc = said.doc
+        self.define(enum, "")
         self.names.space = outside
         return enum
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, TypeVar
 
 from gitops.schemas.avro import fields
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem, JavaError
-from gitops.schemas.avro.json_text import Json
+from gitops.schemas.avro.json_text import Json, check_end, read_value
 from gitops.schemas.avro.names import (
     SHARED,
     SIGNS,
@@ -27,6 +27,7 @@ from gitops.schemas.avro.schema import (
     Field,
     Fixed,
     Map,
+    Named,
     Primitive,
     Record,
     Schema,
@@ -68,15 +69,28 @@ class Reader:
 
     A strict one refuses invalid defaults. The other takes them and says so in `defaults_valid`.
     `signs` are what names may have beside letters and digits; `any_default` as for Union.
+    `known_while_open`: a record may be referred to, and not be defined again, before its fields
+    are read.
     """
 
     signs: ClassVar[str] = SIGNS
     any_default: ClassVar[bool] = False
+    known_while_open: ClassVar[bool] = True
 
     def __init__(self, *, strict: bool) -> None:
         self.names = Names()
         self.strict = strict
         self.defaults_valid = True
+
+    def read_text(self, text: str, *, limited: bool) -> Schema:
+        """The schema that a text defines; raises AvroParseError and JsonTextError.
+
+        Not `limited`: Jackson's limits are not looked at.
+        """
+        value, end = read_value(text, limited=limited)
+        schema = self.finish(self.schema(value, ""))
+        check_end(text, end)
+        return schema
 
     def finish(self, schema: Schema) -> Schema:
         """The whole schema, once all of it is read; raises AvroParseError."""
@@ -155,16 +169,29 @@ class Reader:
             props=fields.props(node, _RESERVED),
             doc=fields.text(node, "doc"),
         )
-        self.names.add(record, at)
+        self.open(record, at)
         members = node.get("fields")
         if not isinstance(members, list):
             raise problem("no-fields", f"record {record.name} has no list of fields", at)
         self.complete(record, members, at)
         record.aliases = self._aliases(node, at)
+        if not self.known_while_open:
+            self.define(record, at)
         return record
 
+    def define(self, named: Named, at: str) -> None:
+        """Make a type known that is at `at`; raises AvroParseError if its name is taken."""
+        self.names.add(named, at)
+
+    def open(self, record: Record, at: str) -> None:
+        """Begin a record whose fields are read next."""
+        if self.known_while_open:
+            self.define(record, at)
+        else:
+            check_not_primitive(record.name, at)
+
     def complete(self, record: Record, members: list[Json], at: str) -> None:
-        """Read the fields of a record that is known by its name already."""
+        """Read the fields of a record."""
         read = self.read_fields(members, at)
         if not record.set_fields(read):
             _refuse_twice(read, record.name, at)
@@ -203,18 +230,17 @@ class Reader:
         enum = self.new_enum(name, given, fields.text(node, "default"), at)
         enum.doc, enum.props = fields.text(node, "doc"), fields.props(node, _RESERVED_ENUM)
         enum.aliases = self._aliases(node, at)
+        self.define(enum, at)
         return enum
 
     def new_enum(self, name: str, given: list[Json], default: str | None, at: str) -> Enum:
-        """An enum of that full name, known from now on."""
+        """An enum of that full name, which is not known yet."""
         check_not_primitive(name, at)
         symbols = _symbols(given, f"{at}/symbols", self.signs)
         if default is not None and default not in symbols:
             message = f"the default '{default}' of enum {name} is not one of its symbols"
             raise problem("enum-default", message, f"{at}/default")
-        enum = Enum(name, symbols, default)
-        self.names.add(enum, at)
-        return enum
+        return Enum(name, symbols, default)
 
     def fixed(self, node: dict[str, Json], at: str) -> Schema:
         """A fixed, of no bytes at least."""
@@ -234,8 +260,8 @@ class Reader:
             doc=fields.text(node, "doc"),
             props=fields.props(node, _RESERVED),
         )
-        self.names.add(fixed, at)
         fixed.aliases = self._aliases(node, at)
+        self.define(fixed, at)
         return fixed
 
     def array(self, node: dict[str, Json], at: str) -> Schema:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gitops.schemas.avro import avro_1_12
+from gitops.schemas.avro import avro_1_12, avro_1_12_2
 from gitops.schemas.avro.errors import AvroParseError, AvroProblem
 from gitops.schemas.avro.fragments import KnownFragments, RecordText, SizeBoundedCache, cut_type
 from gitops.schemas.avro.incremental_parser import IncrementalParser
-from gitops.schemas.avro.json_text import JsonTextError, check_end, read_value
+from gitops.schemas.avro.json_text import JsonTextError
 from gitops.schemas.avro.node_parser import Reader
 from gitops.schemas.avro.schema import Record, Schema, Union
 from gitops.schemas.java_text import java_text
@@ -28,8 +28,9 @@ class _Parsed:
 class AvroParser:
     """The parser of one version of Avro for Java.
 
-    `whole` reads a definition and finds each problem; `quick` may refuse what `whole` accepts, and
-    accepts nothing else. Not `limited`: Jackson's limits are not looked at (before Jackson 2.15).
+    `whole` reads a definition and finds each problem; a definition that it refuses for a name that
+    is defined twice is left to `other`. `quick` may refuse what `whole` accepts, and accepts
+    nothing else. Not `limited`: Jackson's limits are not looked at (before Jackson 2.15).
     `may_repeat`: what has one name twice can be written down.
     """
 
@@ -37,12 +38,14 @@ class AvroParser:
         self,
         *,
         whole: type[Reader] = Reader,
+        other: type[Reader] | None = None,
         quick: type[IncrementalParser] = IncrementalParser,
         limited: bool = True,
         may_repeat: bool = False,
     ) -> None:
         self.may_repeat: Final = may_repeat
         self._reader, self._quick_reader, self._limited = whole, quick, limited
+        self._other_reader = other
         # A parsed definition takes about five times the memory of its text.
         self._known: SizeBoundedCache[bytes, _Parsed] = SizeBoundedCache(2**24)
         self._fragments = KnownFragments()
@@ -93,12 +96,17 @@ class AvroParser:
     def _whole(self, text: str, *, strict: bool) -> _Parsed:
         reader = self._reader(strict=strict)
         try:
-            value, end = read_value(text, limited=self._limited)
-            schema = reader.finish(reader.schema(value, ""))
-            check_end(text, end)
+            return _noted(reader.read_text(text, limited=self._limited), reader)
         except JsonTextError as error:
             raise AvroParseError((not_json(error),)) from None
-        return _noted(schema, reader)
+        except AvroParseError as error:
+            if self._other_reader is None or error.problems[0].kind != "redefined":
+                raise
+            try:
+                reader = self._other_reader(strict=strict)
+                return _noted(reader.read_text(text, limited=self._limited), reader)
+            except AvroParseError:
+                raise error from None
 
 
 def not_json(error: JsonTextError) -> AvroProblem:
@@ -118,12 +126,26 @@ AVRO_1_11: Final = AvroParser()
 AVRO_1_11_UNLIMITED: Final = AvroParser(limited=False)
 """Avro 1.11.4 with Jackson 2.14 (Pulsar 3.0.7)."""
 
+AVRO_1_12_PLAIN_NAMES: Final = AvroParser(
+    whole=avro_1_12.PlainNamesReader, quick=avro_1_12.PlainNamesQuickReader, may_repeat=True
+)
+"""Avro 1.12.0 with its own rule for names (Pulsar 4.1, read and not run)."""
+
 AVRO_1_12: Final = AvroParser(
     whole=avro_1_12.WholeReader, quick=avro_1_12.QuickReader, may_repeat=True
 )
 """Avro 1.12.0 (Pulsar 4.2.4, 5.0.0-M1)."""
 
-ANY_AVRO: Final = AvroParser(whole=avro_1_12.LenientReader, quick=avro_1_12.LenientQuickReader)
+AVRO_1_12_2: Final = AvroParser(
+    whole=avro_1_12_2.WholeReader, quick=avro_1_12_2.QuickReader, may_repeat=True
+)
+"""Avro 1.12.2, and what Pulsar 5.0.1 does before."""
+
+ANY_AVRO: Final = AvroParser(
+    whole=avro_1_12.LenientReader,
+    other=avro_1_12_2.WholeReader,
+    quick=avro_1_12.LenientQuickReader,
+)
 """What any of these reads, with the same meaning: for definitions that no broker is asked about.
 
 Jackson's limits hold: without them a file could be nested deeper than can be read.

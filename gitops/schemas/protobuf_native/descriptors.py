@@ -161,9 +161,12 @@ class DescriptorRules:
     """How strict a version of protobuf-java is; the defaults are those of 3.25.5 (Pulsar 4.0.7).
 
     `editions` are the numbers that it knows, None where it takes any. `message_set_fields`: a
-    message set may have fields. `jackson` reads the JSON around the descriptors.
+    message set may have fields. `jackson` reads the JSON around the descriptors. `exact` as of
+    Pulsar 5.0.1: the root message is looked for by its exact name first, and imports in a circle
+    are an error like others.
     """
 
     editions: frozenset[int] | None = None
     message_set_fields: bool = False
     jackson: Jackson = JACKSON_2_17
+    exact: bool = False

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from gitops.schemas.protobuf_native import descriptors, features
 from gitops.schemas.protobuf_native.descriptors import Features, File, Type
 from gitops.schemas.protobuf_native.linker import Pool, Symbol
-from gitops.schemas.protobuf_native.root_message import link_envelope
+from gitops.schemas.protobuf_native.root_message import ANY_LINE, link_envelope
 from gitops.schemas.protobuf_native.schema import (
     Enum,
     EnumValue,
@@ -21,8 +21,8 @@ from gitops.schemas.protobuf_native.schema import (
 
 
 def resolve(data: bytes) -> Schema:
-    """The definition in an envelope; raises InvalidEnvelopeError where the broker refuses it."""
-    linked = link_envelope(data)
+    """The definition in an envelope; raises InvalidEnvelopeError where every broker refuses it."""
+    linked = link_envelope(data, ANY_LINE)
     resolving = _Resolving()
     for file, pool in linked.files:
         resolving.enter(file, pool)

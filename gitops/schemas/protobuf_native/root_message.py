@@ -29,6 +29,8 @@ _PART: Final = re.compile(
 """A part of a Java pattern that stands for one character, or for a group that there is not."""
 
 PULSAR_4_0: Final = DescriptorRules()
+ANY_LINE: Final = DescriptorRules(message_set_fields=True, exact=True)
+"""For what no broker is asked about: it reads all that any line reads."""
 _NEVER: Final = "(?!)"
 _ANY_CHARACTER: Final = "[^\n\r\x85\u2028\u2029]"
 
@@ -59,9 +61,13 @@ def link_envelope(data: bytes, rules: DescriptorRules = PULSAR_4_0) -> LinkedRoo
     envelope = read_envelope(data, rules.jackson)
     files = {file.name: file for file in read_files(envelope.file_descriptor_set)}
     linked = _link_with_imports(envelope.root_file_descriptor_name, files, rules)
-    if envelope.root_message_type_name is None:
+    name = envelope.root_message_type_name
+    if name is None:
         raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope has no 'rootMessageTypeName'")
-    root = _find(linked[envelope.root_file_descriptor_name], envelope.root_message_type_name)
+    pool = linked[envelope.root_file_descriptor_name]
+    root = _exact_root(pool, name) if rules.exact else _find(pool, _path(name, pool.package))
+    if root is None:
+        raise InvalidEnvelopeError(f"the root message '{name}' is not in its file")
     return LinkedRoot(root=root, files=tuple((files[name], linked[name]) for name in linked))
 
 
@@ -80,6 +86,8 @@ def _link_with_imports(
             pools = tuple(linked[one] for one in file.dependencies)
             linked[file.name] = link(file, pools, effort, rules)
             names.discard(path.pop()[0].name)
+        elif wanted in names and rules.exact:
+            raise InvalidEnvelopeError(f"the imports of '{wanted}' go in a circle")
         elif wanted in names or len(path) > _DEEPEST_IMPORT:
             raise EndlessImportsError(f"the imports of '{wanted}' never end")
         else:
@@ -94,24 +102,33 @@ def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
     return files[name], iter(files[name].dependencies)
 
 
-def _find(pool: Pool, name: str) -> Symbol:
-    first, *others = _path(name, pool.package)
+def _exact_root(pool: Pool, name: str) -> Symbol | None:
+    """The message of that name in the file's package, else as it was before Pulsar 5.0.1."""
+    prefix = f"{pool.package}." if pool.package else ""
+    if name.startswith(prefix):
+        exact = _find(pool, _parts(name.removeprefix(prefix)))
+        return exact or _find(pool, _path(name, pool.package))
+    return _find(pool, _path(name, pool.package)) or _find(pool, _parts(name))
+
+
+def _find(pool: Pool, path: list[str]) -> Symbol | None:
+    first, *others = path
     found = pool.names.get(pool.full_name(first, None))
     for other in others:
-        found = _message(found, name)
+        if found is None or found.kind is not SymbolKind.MESSAGE:
+            return None
         found = found.pool.find(f"{found.full_name}.{other}")
-    return _message(found, name)
-
-
-def _message(symbol: Symbol | None, name: str) -> Symbol:
-    if symbol is None or symbol.kind is not SymbolKind.MESSAGE:
-        raise InvalidEnvelopeError(f"the root message '{name}' is not in its file")
-    return symbol
+    return found if found is not None and found.kind is SymbolKind.MESSAGE else None
 
 
 def _path(name: str, package: str) -> list[str]:
     """The names from the outermost message to the root: no package, and one dot less."""
-    parts = _without(name, package).replace(".", "", 1).split(".")
+    return _parts(_without(name, package).replace(".", "", 1))
+
+
+def _parts(name: str) -> list[str]:
+    """The parts between dots, without the empty ones at the end."""
+    parts = name.split(".")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()
     return parts

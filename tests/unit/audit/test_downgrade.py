@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import permutations
@@ -18,7 +19,7 @@ from gitops.model.audit import ITEM
 from gitops.model.decision import StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from tests.support.audits import Definition, audited, info, pair, record
-from tests.support.protos import message_set, of_edition
+from tests.support.protos import inner_root, message_set, of_edition
 from tests.support.states import field
 
 _A: Final = field("a", {"type": "record", "name": "B", "namespace": "", "fields": []})
@@ -50,14 +51,20 @@ EXAMPLES: Final[Mapping[str, Definition]] = {
     "definitions that nest deeper than 1,000": _with(f'"x": {"[" * 1000}{"]" * 1000}'),
     "numbers of more than 1,000 digits": _with(f'"x": {"1" * 1001}'),
     "names of members of more than 50,000 characters": _with(f'"{"k" * 50_001}": 1'),
-    "PROTOBUF_NATIVE editions before PROTO2 and beyond 2024": of_edition(1002),
+    "records that are defined again inside": record(field("a", json.loads(record()))),
+    "records that are defined twice, one after the other and the same": record(
+        field("a", _LATER), field("b", _LATER)
+    ),
+    "PROTOBUF_NATIVE editions before PROTO2 and unknown ones": of_edition(1003),
+    "PROTOBUF_NATIVE edition 2026": of_edition(1002),
+    "PROTOBUF_NATIVE root messages inside another message, without a package": inner_root(),
     "PROTOBUF_NATIVE message sets with fields": message_set(),
 }
 
 
 def _lines() -> list[BrokerLine]:
-    early = [one for each in ("3.3.2", "4.0.4") if (one := find_line(each))]
-    assert len(early) == 2
+    early = [one for each in ("3.3.2", "4.0.4", "5.0.0-M1") if (one := find_line(each))]
+    assert len(early) == 3
     return [*LINES.values(), *early, with_legacy_json(LINES["4.2"]), with_legacy_json(LINES["5.0"])]
 
 

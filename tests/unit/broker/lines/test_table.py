@@ -24,7 +24,16 @@ from gitops.schemas.json.compatibility import JacksonForm
         ("4.0.4", "4.0.4"),
         ("4.0.0", "4.0.0"),
         ("4.2.4", "4.2"),
-        ("5.0.0-M1", "5.0"),
+        ("5.0.0-M1", "5.0.0-M1"),
+        ("5.0.0-M2-SNAPSHOT", "5.0.0-M2-SNAPSHOT"),
+        ("5.0.0", "5.0"),
+        ("4.1.3", "4.1"),
+        ("3.0.11", "3.0"),
+        ("3.0.12", "3.0.12"),
+        ("3.3.8", "3.3.8"),
+        ("4.0.8", "4.0"),
+        ("4.0.9", "4.0.9"),
+        ("4.0.14", "4.0.14"),
         ("5.0.1-SNAPSHOT", "5.0"),
         ("4.0.7.3", "4.0"),
         ("4.0.4.1", "4.0.4"),
@@ -43,7 +52,7 @@ def test_a_release_is_of_a_line(release: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("release", "nearest"),
     [
-        ("4.1.0", "4.0"),
+        ("4.3.0", "4.2"),
         ("4.9", "4.2"),
         ("6.0", "5.0"),
         ("2.11.4", "3.0"),
@@ -92,6 +101,21 @@ def test_what_a_vendor_adds_counts_for_nothing_where_a_broker_has_told_it(
     assert line_of(told) is find_line(release)
     with pytest.raises(UnknownBrokerError):
         line_of(BrokerSettings(release=release))
+
+
+def test_a_late_patch_decides_by_what_came_with_it() -> None:
+    old, new, newest = (find_line(f"4.0.{patch}") for patch in (8, 9, 13))
+
+    assert old is not None
+    assert new is not None
+    assert newest is not None
+    assert (old.rules.deepest_pair, new.rules.deepest_pair) == (None, 255)
+    assert [line.has_message_in_status_line for line in (old, new, newest)] == [True, True, False]
+    assert [
+        line.rules.takes_top_union
+        for release in ("3.0.7", "3.0.12", "3.3.6", "3.3.7")
+        if (line := find_line(release))
+    ] == [True, False, True, False]
 
 
 def test_an_early_release_of_a_line_is_called_as_it_was_named() -> None:
