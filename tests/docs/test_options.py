@@ -31,7 +31,10 @@ _OF_OTHERS: Final = {
     "--no-requirement",
     "--requirement",
     "--unshallow",  # git
-    "--version",  # the program itself
+    "--schema",  # which commands answer with what to write in its place
+    "--install-completion",  # the program itself
+    "--show-completion",
+    "--version",
     "--verbose",
 }
 
