@@ -31,6 +31,7 @@ _OF_OTHERS: Final = {
     "--no-requirement",
     "--requirement",
     "--unshallow",  # git
+    "--filename",  # pulsar-admin
     "--schema",  # which commands answer with what to write in its place
     "--install-completion",  # the program itself
     "--show-completion",
