@@ -267,7 +267,7 @@ def test_a_failure_before_anything_was_done_is_no_partial_apply(
     applied: Path, command: CommandLine, opening_as: Callable[[type], pytest.MonkeyPatch]
 ) -> None:
     definition = applied / "namespaces/shop/orders/order-created.avsc"
-    more = '{"name": "note", "type": "string", "default": ""}, {"name": "orderId"'
+    more = '{"name": "remark", "type": "string", "default": ""}, {"name": "orderId"'
     definition.write_text(definition.read_text().replace('{"name": "orderId"', more))
     opening_as(_Failing)
     done = command("apply", "--repo", applied, "--auto-approve")
