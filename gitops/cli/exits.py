@@ -168,8 +168,9 @@ def prepare_streams() -> None:
     # In this order each takes the number that the closed one had.
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr.fileno() == _STDERR:
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    elif isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr.fileno() == _STDERR:
         raw = io.BufferedWriter(_Stderr(_STDERR, "w", closefd=False))
         sys.stderr = io.TextIOWrapper(raw, sys.stderr.encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):

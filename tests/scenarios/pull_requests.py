@@ -194,6 +194,7 @@ STEPS: Final = (
             f"CHECK-R004 {PAYMENTS}/namespace.yaml",
             f"CHECK-R008 {PAYMENTS}/namespace.yaml",
             "CLIENT-R003 clients/checkout.yaml",
+            f"PLAN-R021 {CAPTURED}",
         ),
         merged=False,
     ),

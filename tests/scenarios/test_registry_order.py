@@ -47,8 +47,13 @@ def repo(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def _findings(text: str) -> list[tuple[str, str]]:
+    """Those about the order: what new policies do to clients is another matter."""
     document: dict[str, Any] = json.loads(text)
-    return [(one["rule"], one["severity"]) for one in document["findings"]]
+    return [
+        (finding["rule"], finding["severity"])
+        for finding in document["findings"]
+        if finding["rule"] not in ("PLAN-R021", "PLAN-R022")
+    ]
 
 
 def test_one_is_applied_after_the_other(command: Command, repo: Path, tmp_path: Path) -> None:
