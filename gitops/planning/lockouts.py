@@ -154,6 +154,7 @@ class TopicChange:
     """A topic with what a plan changes of what decides about its clients.
 
     `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
+    `exists`: the registry is known to have the topic, so that it may have clients already.
     """
 
     topic: TopicName
@@ -164,6 +165,7 @@ class TopicChange:
     schema: RegisterSchema | None = None
     declared: tuple[DeclaredUse, ...] = ()
     location: Location | None = None
+    exists: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +194,8 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         by_policy = find_lockouts(now, then, kinds)
     if change.schema:
         kinds = client_kinds(appended, stored_after, change.declared)
+        if not stored.entries and not change.exists:
+            kinds = tuple(kind for kind in kinds if kind.version is not None or kind.clients)
         by_schema = find_lockouts(then, replace(then, history=stored_after), kinds)
     return TopicLockouts(change=change, by_policy=by_policy, by_schema=by_schema)
 

@@ -138,7 +138,7 @@ class PlanInput:
     `unread` are topics that the files name and the registry cannot show, with its answers: they are
     neither in `desired` nor in `observed`. `neighbours` are topics that no file names, of
     namespaces whose policies the plan changes: what becomes of their clients counts. `clients` are
-    the declared ones.
+    the declared ones. `is_live`: `observed` is the registry itself, and not a record of it.
     `left_out` are the namespaces, as the files want them, whose own changes are out of the plan's
     scope: topics are decided by what the registry has.
     """
@@ -160,6 +160,7 @@ class PlanInput:
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     neighbours: Mapping[TopicName, TopicState] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
+    is_live: bool = True
     left_out: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
 
 
@@ -326,6 +327,7 @@ def _topic_change(
         ),
         line=line_of(broker),
         declared=declared,
+        exists=observed.exists and plan_input.is_live,
     )
 
 

@@ -372,6 +372,7 @@ class _RegistryAnswer:
                 if source.findings and topic in topics
             },
             rules=limits.rules,
+            is_live=observed.history.source is HistorySource.REGISTRY,
         )
 
     def _declared(self, config: RegistryConfig) -> BrokerSettings:
