@@ -316,18 +316,19 @@ def _topic_change(
     """What the plan changes of what decides about a topic's clients, without its schema."""
     topic, broker = observed.topic, plan_input.broker
     none = NamespaceState(namespace=topic.namespace)
-    namespace = plan_input.observed.namespaces.get(topic.namespace, none).policies
+    namespace = plan_input.observed.namespaces.get(topic.namespace, none)
     above = _policies(plan_input, topic.namespace)
+    own = overlay(desired.policies, observed.policies)
+    after = connection_policies(topic, own, above, broker)
+    before = connection_policies(topic, observed.policies, namespace.policies, broker)
     return TopicChange(
         topic=topic,
         history=observed.history,
-        before=connection_policies(topic, observed.policies, namespace, broker),
-        after=connection_policies(
-            topic, overlay(desired.policies, observed.policies), above, broker
-        ),
+        before=before if namespace.exists else after,  # nobody connects to what is not there
+        after=after,
         line=line_of(broker),
         declared=declared,
-        exists=observed.exists and plan_input.is_live,
+        exists=namespace.exists and observed.exists and plan_input.is_live,
     )
 
 

@@ -53,6 +53,7 @@ _COMMANDS: Final = (
     "policies set shop/orders isAllowAutoUpdateSchema=true",
     f"connect producer {_TOPIC} {_DEFINITION} --type JSON",
     f"connect consumer {_TOPIC} {_DEFINITION} --type JSON",
+    "connect client billing",
     f"capture {_TOPIC} --out {{work}}/capture",
     f"publish {{work}}/capture --to {_OTHER}",
 )

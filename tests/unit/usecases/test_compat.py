@@ -106,8 +106,10 @@ def _decimal(precision: int) -> dict[str, object]:
 @pytest.mark.parametrize("strategy", ["BACKWARD", "FORWARD", "FULL_TRANSITIVE"])
 def test_messages_of_older_versions_are_there_to_be_read(tmp_path: Path, strategy: str) -> None:
     """What v1 did away with comes back as something else."""
-    first = record(field("e", _enum("A", "B"), default="A"), field("d", _decimal(9), default=""))
-    last = record(field("e", _enum("A", "C"), default="A"), field("d", _decimal(5), default=""))
+    first = record(
+        field("e", _enum("A", "B"), default="A"), field("d", _decimal(9), default="\x00")
+    )
+    last = record(field("e", _enum("A", "C"), default="A"), field("d", _decimal(5), default="\x00"))
     files = _files(tmp_path, first, record(field("other", default="")), last)
 
     found = compare_files(files, strategy, "AVRO").findings
