@@ -213,9 +213,9 @@ def test_every_form_has_the_topics(repo: Path, form: str) -> None:
         (("--as-if-broker", "6.0"), "there is no profile of Pulsar 6.0"),
         (("--broker", "2.8"), "there is no profile of Pulsar 2.8"),
         (("--as-if-strategy", "FUL"), "'FUL' is not a strategy"),
-        (("--as-if-strategy", " "), "' ' is not a strategy"),
+        (("--as-if-strategy", "?"), "'?' is not a strategy"),
         (("--as-if-strategy", "UNDEFINED"), "UNDEFINED is no strategy to judge by"),
-        (("--broker", " "), "name a line with --broker: 3.0, 3.3, 4.0, 4.1, 4.2, 5.0"),
+        (("--broker", "?"), "name a line with --broker: 3.0, 3.3, 4.0, 4.1, 4.2, 5.0"),
         (("--snapshot", "--url", "http://localhost:1"), "--snapshot is of a registry"),
     ],
 )

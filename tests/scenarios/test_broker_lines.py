@@ -230,7 +230,7 @@ def test_a_client_connects_by_the_rules_of_the_line(tmp_path: Path) -> None:
         assert found.code == (0 if repository == old else 1), found.out
 
 
-@pytest.mark.parametrize("broker", [" ", "x", "4.7"])
+@pytest.mark.parametrize("broker", ["?", "x", "4.7"])
 def test_a_line_that_there_is_none_of_offers_the_option_of_the_command(broker: str) -> None:
     served = run("serve", "--broker", broker, "--port", "0")
     compared = run("compat", "--broker", broker, "--first", "order.avsc")
