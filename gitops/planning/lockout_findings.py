@@ -199,9 +199,9 @@ def _member(cause: _Cause) -> Finding:
         finding = finding.from_origin(str(change.topic.namespace), "schemaCompatibilityStrategy")
     if any(one.kind.clients for one in lockouts):
         finding = replace(finding, severity=Severity.ERROR)
-    elif not change.history.entries and cause.rule == OLDER:
-        # Of a topic without a schema so far, most have no producers yet.
-        finding = replace(finding, severity=Severity.INFO)
+    elif not change.history.entries:
+        # Nobody is known to have connected to a topic without a schema so far.
+        finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
     if not cause.is_policy and change.schema and change.schema.waiver:
         (finding,) = (replace(finding, severity=min(finding.severity, Severity.WARNING)),)
     return finding

@@ -9,6 +9,7 @@ from itertools import chain
 
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.table import line_of
+from gitops.model.broker_settings import is_seen
 from gitops.model.clients import Client
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
@@ -328,7 +329,10 @@ def _topic_change(
         after=after,
         line=line_of(broker),
         declared=declared,
-        exists=namespace.exists and observed.exists and plan_input.is_live,
+        exists=namespace.exists
+        and observed.exists
+        and plan_input.is_live
+        and is_seen(broker, "release"),  # a cluster, whose topics may have clients
     )
 
 

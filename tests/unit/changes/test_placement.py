@@ -141,7 +141,11 @@ UGLY: Final[dict[str, tuple[tuple[Work, ...], tuple[Work, ...], set[tuple[str, s
     "a change only in a shared type that clients cannot read": (
         (),
         (edit_files(change(ADDRESS, lambda d: d["fields"].pop())),),
-        {("CLIENT-R003", f"{ADDRESS}:7"), ("AVRO-R002", f"{ADDRESS}:7")},
+        {
+            ("CLIENT-R003", f"{ADDRESS}:7"),
+            ("AVRO-R002", f"{ADDRESS}:7"),
+            ("PLAN-R021", f"{ADDRESS}:7"),
+        },
     ),
     "a mistake in a client's own file stays there": (
         (),
@@ -164,7 +168,7 @@ UGLY: Final[dict[str, tuple[tuple[Work, ...], tuple[Work, ...], set[tuple[str, s
                 with_text("clients/billing.yaml", 'owner: "@acme/billing"', 'owner: "@acme/money"'),
             ),
         ),
-        {("CLIENT-R003", f"{CREATED}.avsc:9")},
+        {("CLIENT-R003", f"{CREATED}.avsc:9"), ("PLAN-R021", f"{CREATED}.avsc:9")},
     ),
     "a symbol is lost far below its field, beside another change": (
         (

@@ -142,7 +142,7 @@ def test_a_first_version_that_no_consumer_can_use() -> None:
 
     (found,) = lockouts(make_plan(question(state(topic_state(CREATED, LONG)), observed))).values()
 
-    assert (found.rule, found.severity) == ("PLAN-R020", Severity.ERROR)
+    assert (found.rule, found.severity) == ("PLAN-R020", Severity.WARNING)
 
 
 def test_topics_of_one_cause_are_one_finding() -> None:
