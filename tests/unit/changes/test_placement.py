@@ -297,7 +297,7 @@ def test_a_waiver_for_another_change_is_told_on_the_line_of_the_new_one(tmp_path
     found = {rule(one): one for one in annotated(repo)}
 
     assert place(found["WAIVER-R004"]) == f"{CAPTURED}.avsc:9"
-    assert f"\nSee waivers/{waiver.name}:5.\n" in found["WAIVER-R004"].data
+    assert f"\nSee waivers/{waiver.name}:8.\n" in found["WAIVER-R004"].data
 
 
 def test_files_of_a_folder_that_are_not_committed_have_their_lines(tmp_path: Path) -> None:
