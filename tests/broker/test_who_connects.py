@@ -21,9 +21,8 @@ from gitops.model.decision import StoredSchema
 from gitops.model.names import NamespaceName
 from gitops.registries.pulsar.registry import open_registry
 from gitops.registries.pulsar.settings import PulsarConfig
-from tests.scenarios.registries import Command
 from tests.support.admin_rest import admin_request
-from tests.support.connecting_clients import Client, RandomRegistry, carry_out, unreported
+from tests.support.connecting_clients import Client, Command, RandomRegistry, carry_out, unreported
 from tests.support.git_repos import GitRepository
 from tests.support.pulsar_broker import RunningBroker
 

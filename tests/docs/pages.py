@@ -165,7 +165,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
         self.last_code = done.returncode
         return done.returncode, done.stdout.replace(str(self.port), "8080")

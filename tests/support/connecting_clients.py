@@ -25,7 +25,6 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import RegistryState, Scope
 from gitops.ports import Registry
 from gitops.schemas.payload import stored_history
-from tests.scenarios.registries import Command
 from tests.support.git_repos import GitRepository
 from tests.support.states import avro, field, record
 
@@ -48,6 +47,9 @@ _DEFINITIONS: Final = (
 )
 _DECLARED: Final = ("t0", "t1", "t2")
 _UNMANAGED: Final = "hand-made"
+
+Command = Callable[..., tuple[int, str]]
+"""Runs a command line; answers its exit code and what it printed to stdout."""
 
 Client = tuple[str, str, str]
 """Topic, role, and the schema: `v3`, or NONE and AUTO_PRODUCE."""

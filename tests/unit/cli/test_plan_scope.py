@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from gitops.planning.plan_document import digest
-from tests.scenarios.repositories import edit_json
 from tests.support.command_line import CommandLine
 
 pytestmark = pytest.mark.slow
@@ -22,7 +21,10 @@ _REQUIRED = {"name": "added", "type": "int"}
 
 
 def _add_field(repo: Path, file: str, field: dict[str, Any]) -> None:
-    edit_json(repo / file, lambda schema: schema["fields"].append(field))
+    path = repo / file
+    schema = json.loads(path.read_text("utf-8"))
+    schema["fields"].append(field)
+    path.write_text(json.dumps(schema, indent=2), "utf-8")
 
 
 def _set_strategy(repo: Path, folder: str, strategy: str) -> None:

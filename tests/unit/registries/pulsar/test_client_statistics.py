@@ -9,8 +9,8 @@ import pytest
 from gitops.model.clients import ObservedClients, ObservedProducer, ObservedSubscription
 from gitops.model.names import TopicName
 from gitops.ports import ClientSource
+from tests.support.answering_cluster import Cluster
 from tests.support.pulsar_client import open_test_registry
-from tests.unit.registries.pulsar.test_creations import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

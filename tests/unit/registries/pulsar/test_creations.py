@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import TYPE_CHECKING
 
 import pytest
-from werkzeug import Request, Response
 
 from gitops.model.errors import OutsideError, RegistryRefusedError
 from gitops.model.names import TenantName, TopicName
 from gitops.model.state import Scope, TenantState, TopicPartitions
 from gitops.ports import MessageStore
+from tests.support.answering_cluster import Cluster
 from tests.support.pulsar_client import open_test_registry
 
 if TYPE_CHECKING:
@@ -27,26 +25,6 @@ pytestmark = pytest.mark.slow
 _SHOP = TenantName("shop")
 _TOPIC = TopicName.parse("shop/orders/a b")
 _PATH = "persistent/shop/orders/a%20b"
-
-
-class Cluster:
-    """Answers by method and path, and keeps what is written."""
-
-    def __init__(self, server: HTTPServer, answers: Mapping[str, object]) -> None:
-        self.url = server.url_for("")
-        self._answers = answers
-        self.written: list[tuple[str, object]] = []
-        server.expect_request(re.compile("/admin/v2/.*")).respond_with_handler(self._answer)
-
-    def _answer(self, request: Request) -> Response:
-        path = request.environ["REQUEST_URI"].removeprefix("/admin/v2/")
-        if request.method != "GET":
-            self.written.append((f"{request.method} {path}", json.loads(request.data)))
-            return Response(status=204)
-        found = self._answers.get(path, 404)
-        if isinstance(found, int):
-            return Response(json.dumps({"reason": "no"}), status=found)
-        return Response(json.dumps(found))
 
 
 def _tenant(server: HTTPServer, answers: Mapping[str, object]) -> TenantState:
