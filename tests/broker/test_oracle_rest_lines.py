@@ -44,9 +44,7 @@ def test_random_cases_are_answered_as_a_broker_of_the_line_answers(
 ) -> None:
     seed = int(os.environ.get("ORACLE_SEED") or secrets.randbelow(10**9))
     cases = [case for case in itertools.islice(LineCases(seed), _COUNT) if is_for_rest(case)]
-    registry = EmbeddedRegistry(
-        "local", tmp_path / "registry.db", BrokerSettings(release=release[:3])
-    )
+    registry = EmbeddedRegistry("local", tmp_path / "registry.db", BrokerSettings(release=release))
     settings = pulsar_broker.BrokerSettings(release=release)
     try:
         with (
