@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
 from gitops.changes.registries import desired_state
 from gitops.model.config import RegistryConfig
-from gitops.model.errors import GitopsError, UsageError
+from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema, Plan, RegisterSchema
@@ -26,6 +26,7 @@ from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 
 
@@ -45,7 +46,8 @@ class PlanRequest:
     `tree` of the files, refusals get patches; `release` is that of another broker than the
     registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others, and
     only while these have no messages; None are all, in any case. `remarks` are findings of whoever
-    wrote the files. `recorded` is the registry's snapshot. With `keep_going` an apply of the plan
+    wrote the files. `recorded` finds the versions that the
+    registry has had. With `keep_going` an apply of the plan
     skips what has errors.
     """
 
@@ -62,7 +64,7 @@ class PlanRequest:
     release: str | None = None
     deletable: frozenset[TopicName] | None = None
     remarks: tuple[Finding, ...] = ()
-    recorded: Registry | None = None
+    recorded: VersionLookUp | None = None
     keep_going: bool = False
 
 
@@ -221,19 +223,14 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
     )
 
 
-def find_losses(recorded: Registry, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
-    """Recorded versions that the registry lost, of the topics for which a schema is registered.
+def find_losses(look_up: VersionLookUp, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
+    """Recorded versions of the plan's topics that the registry lost, or has as other schemas.
 
-    Of a broken snapshot nothing is known: `validate` reports that.
+    The snapshot's past is read only of topics that get a version.
     """
-    actions = [action for action in plan.actions if isinstance(action, RegisterSchema)]
-    topics = frozenset(action.topic for action in actions)
-    try:
-        state = recorded.observe(Scope(topics=topics)) if topics else RegistryState()
-    except UsageError:
-        return ()
-    histories = {name: topic.history for name, topic in state.topics.items()}
-    return tuple(loss_findings(plan_input.registry, actions, plan_input.observed, histories))
+    changed = {action.topic for action in plan.actions if isinstance(action, RegisterSchema)}
+    recorded = look_up(plan_input.desired.topics.keys(), changed)
+    return tuple(loss_findings(plan_input, plan, recorded))
 
 
 def _guarded(plan: Plan, topics: frozenset[TopicName]) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,8 @@ from gitops.model.policy import Policies, managed_items
 from gitops.model.rules import make_finding
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.fingerprints import is_same
+from gitops.planning.lost_versions import lost_versions
+from gitops.planning.refusals import version_list
 from gitops.repository.affected_files import ChangedFile
 from gitops.repository.snapshots import (
     SNAPSHOTS,
@@ -38,21 +41,51 @@ def snapshot_guards(loaded: LoadedChange) -> Iterator[Finding]:
     }
     if edited:
         first, *_ = files = sorted(edited)
-        yield snapshots_edited(files, Location(file=first, in_base=edited[first] != first))
+        lost = [text for file in files if (text := _lost_schemas(loaded, file, edited[file]))]
+        place = Location(file=first, in_base=edited[first] != first)
+        yield snapshots_edited(files, place, lost)
 
 
-def snapshots_edited(files: Sequence[str], where: Location) -> Finding:
-    """Snapshots of the base are edited or deleted; `where` is the first of the files."""
-    more = [f"{len(files) - _MOST_NAMED} more"] if len(files) > _MOST_NAMED else []
-    names = ", ".join([*files[:_MOST_NAMED], *more])
-    return make_finding(
-        "CHECK-R007",
-        f"recorded history is edited or deleted: {names}",
-        location=where,
-        subject="snapshots",
-        hint="only `pulsar-gitops snapshot` writes snapshots, and later changes are "
-        "compared with them: leave this edit out, or run the command again and commit its result",
+def _lost_schemas(loaded: LoadedChange, old: str, new: str | None) -> str:
+    """The topic of a file and its versions that are gone or other schemas; empty without any."""
+    if is_broker_path(old) or is_clients_path(old) or old.count("/") != TOPIC_DEPTH - 1:
+        return ""
+    try:
+        was = read_topic_state(loaded.change.base_tree, old)
+    except UsageError:
+        return ""
+    now = TopicState(topic=was.topic)
+    with suppress(UsageError):
+        now = read_topic_state(loaded.change.head_tree, new) if new else now
+    lost = sorted(lost_versions(was.history.entries, now.history), reverse=True)
+    return f"{was.topic} ({version_list(lost)})" if lost else ""
+
+
+def snapshots_edited(files: Sequence[str], where: Location, lost: Sequence[str] = ()) -> Finding:
+    """Snapshots of the base are edited or deleted; `where` is the first of the files.
+
+    `lost` are topics with the versions that the change drops.
+    """
+    message = f"recorded history is edited or deleted: {_names(files)}"
+    hint = (
+        "only `pulsar-gitops snapshot` writes snapshots, and later changes are "
+        "compared with them: leave this edit out, or run the command again and commit its result"
     )
+    if lost:
+        message = (
+            f"schemas were lost: {_names(lost)}; messages stored with these versions decode "
+            f"wrongly or not at all once their numbers are given anew; {message}"
+        )
+        hint = (
+            "merge it only if nobody needs these messages; to bring the versions back instead, "
+            "leave this edit out and run `pulsar-gitops restore --dry-run`"
+        )
+    return make_finding("CHECK-R007", message, location=where, subject="snapshots", hint=hint)
+
+
+def _names(names: Sequence[str]) -> str:
+    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return ", ".join([*names[:_MOST_NAMED], *more])
 
 
 def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:

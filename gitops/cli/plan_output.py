@@ -25,6 +25,7 @@ from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.ports import Registry
+from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.reports.json.documents import plans_document, to_text
 from gitops.reports.results import PlanResult, RegistryPlan
@@ -106,7 +107,9 @@ def plan_request(
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
-        recorded=SnapshotRegistry(registry.name, opened.tree, registry.broker),
+        recorded=recorded_at_head(
+            opened.root, SnapshotRegistry(registry.name, opened.tree, registry.broker)
+        ),
     )
 
 

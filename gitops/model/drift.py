@@ -206,7 +206,9 @@ class DriftReport:
     `other_namespaces` are in the tenants of the files and were never in the files: another
     repository may manage them, so that they are no drift. Where the files manage nothing they are
     all namespaces, with `other_topics` topics. `limits` are whole sentences on what may
-    be missing.
+    be missing. `recorded_losses` are versions that earlier commits of the snapshot have and neither
+    the snapshot nor the registry has any more: somebody recorded their loss, so that they are no
+    drift.
     """
 
     registry: str
@@ -222,3 +224,4 @@ class DriftReport:
     other_namespaces: tuple[NamespaceName, ...] = ()
     other_topics: int = 0
     limits: tuple[str, ...] = ()
+    recorded_losses: Mapping[TopicName, tuple[int, ...]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Versions that a snapshot recorded and a registry has no more: messages still carry their numbers.
+"""Versions that were recorded and that a registry has no more: messages still carry their numbers.
 
 A topic's history is lost by a forced deletion, with an inactive topic that the broker deletes, or
 with the cluster. Its next version is v0 then, so a registration gives a number that stored messages
@@ -8,58 +8,157 @@ have to another schema, with which they decode wrongly or not at all (Pulsar 4.0
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
+from gitops.broker.lines.table import line_of
 from gitops.model.findings import Finding, Severity
-from gitops.model.names import TopicName
-from gitops.model.plan import RegisterSchema
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory
-from gitops.model.state import RegistryState
 from gitops.planning.fingerprints import is_same
+from gitops.planning.plan import PlanInput
 from gitops.planning.refusals import version_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedVersions:
+    """What is known of the versions that a registry has had.
+
+    `histories` are those of its snapshot. `unreadable` are topics whose file there is broken, with
+    what is wrong. `earlier` are the versions that the snapshot had at earlier commits: the loss of
+    those that it does not have any more was recorded.
+    """
+
+    histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
+    unreadable: Mapping[TopicName, str] = field(default_factory=dict)
+    earlier: Mapping[TopicName, tuple[SchemaEntry, ...]] = field(default_factory=dict)
 
 
 def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
     """The recorded versions that are no more, or that are another schema now."""
     there = {entry.version: entry.info for entry in live.entries}
     for entry in recorded:
-        if entry.version not in there or not is_same(entry.info, there[entry.version]):
+        info = there.get(entry.version)
+        if info is None or not (entry.info == info or is_same(entry.info, info)):
             yield entry.version
 
 
 def loss_findings(
-    registry: str,
-    actions: Iterable[RegisterSchema],
-    observed: RegistryState,
-    recorded: Mapping[TopicName, SchemaHistory],
+    plan_input: PlanInput, plan: Plan, recorded: RecordedVersions
 ) -> Iterator[Finding]:
-    """One for each topic that a plan registers a schema for while recorded versions are lost.
+    """Topics of a plan whose recorded versions the registry lost.
 
-    No finding where the registration brings back exactly what was lost. After a deletion that left
-    a tombstone the numbers go on, so nothing decodes wrongly and this is a warning.
+    A number that belongs to another schema already, or that the next version would get again, is an
+    error, whatever the plan does with the topic. A registration that brings back exactly what was
+    lost is no finding. After a deletion that left a tombstone the numbers go on, so that nothing
+    decodes wrongly and this is a warning; so is a loss that was recorded.
     """
-    for action in actions:
-        live = observed.topics[action.topic].history
-        entry = SchemaEntry(version=action.version, info=action.info)
-        after = replace(live, entries=(*live.entries, entry))
-        before = recorded[action.topic]
-        lost = sorted(lost_versions(before.entries, after), reverse=True)
-        if not lost:
-            continue
-        versions = version_list(lost)
-        is_reused = action.version in lost or action.version < before.next_version
-        effect = (
-            f"v{action.version} would be a number that stored messages may have already, and these "
-            "would decode wrongly or not at all"
-            if is_reused
-            else "messages stored with them cannot be decoded"
+    registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    for topic in sorted(plan_input.desired.topics):
+        action, live = registered.get(topic), plan_input.observed.topics[topic].history
+        history = recorded.histories.get(topic, SchemaHistory())
+        finding = _loss_finding(plan_input, topic, live, history, action)
+        if finding is None and topic in recorded.unreadable:
+            finding = _unreadable_finding(plan_input, topic, live, recorded.unreadable[topic])
+        if finding is None and action:
+            earlier = recorded.earlier.get(topic, ())
+            finding = _recorded_loss_finding(plan_input, action, earlier)
+        if finding:
+            yield replace(finding, location=plan_input.locate(topic, ""))
+
+
+def _loss_finding(
+    plan_input: PlanInput,
+    topic: TopicName,
+    live: SchemaHistory,
+    recorded: SchemaHistory,
+    action: RegisterSchema | None,
+) -> Finding | None:
+    lost = set(lost_versions(recorded.entries, _history_after(live, action)))
+    if not lost:
+        return None
+    reassigned = {entry.version for entry in live.entries} & lost
+    is_reused = live.next_version < recorded.next_version
+    facts = []
+    if gone := sorted(lost - reassigned, reverse=True):
+        facts.append(f"the registry lost {version_list(gone)}, which the snapshot has")
+    if reassigned:
+        numbers = version_list(sorted(reassigned, reverse=True))
+        verb = "is another schema" if len(reassigned) == 1 else "are other schemas"
+        facts.append(f"{numbers} {verb} in the registry than in the snapshot")
+    if is_reused and not reassigned:
+        facts.append(
+            f"the next version is v{live.next_version}, a number that stored messages may carry, "
+            "and these would decode wrongly or not at all"
         )
-        finding = make_finding(
-            "PLAN-R023",
-            f"the registry lost {versions}, which the snapshot has: {effect}",
-            subject=str(action.topic),
-            hint=f"bring them back: pulsar-gitops restore --registry {registry}; to begin anew "
-            f"instead: pulsar-gitops snapshot --accept-loss --registry {registry}",
-        )
-        yield finding if is_reused else replace(finding, severity=Severity.WARNING)
+        if not live.entries and not line_of(plan_input.broker).has_metadata:
+            facts.append("this broker does not show whether the numbers of deleted versions go on")
+    else:
+        effect = "decode wrongly or not at all" if reassigned else "cannot be decoded"
+        facts.append(f"messages stored with {'it' if len(lost) == 1 else 'them'} {effect}")
+    finding = make_finding(
+        "PLAN-R023",
+        "; ".join(facts),
+        subject=str(topic),
+        hint=f"bring them back: {restore_command(topic.namespace, plan_input.registry)}; to begin "
+        f"anew instead: {accept_command(plan_input.registry)}",
+    )
+    is_error = is_reused or bool(reassigned)
+    return finding if is_error else replace(finding, severity=Severity.WARNING)
+
+
+def _unreadable_finding(
+    plan_input: PlanInput, topic: TopicName, live: SchemaHistory, reason: str
+) -> Finding:
+    """An error where the registry has no version, so that all may be lost."""
+    finding = make_finding(
+        "PLAN-R023",
+        f"whether the registry lost versions is unknown: {reason}",
+        subject=str(topic),
+        hint="restore the file from git; if the registry has all versions, record it again: "
+        f"pulsar-gitops snapshot --registry {plan_input.registry}",
+    )
+    return finding if not live.entries else replace(finding, severity=Severity.WARNING)
+
+
+def _recorded_loss_finding(
+    plan_input: PlanInput, action: RegisterSchema, earlier: tuple[SchemaEntry, ...]
+) -> Finding | None:
+    """A number that an earlier commit of the snapshot has for another schema, or a lower one."""
+    lost = {
+        entry.version
+        for entry in earlier
+        if entry.version > action.version
+        or (entry.version == action.version and not is_same(entry.info, action.info))
+    }
+    if not lost:
+        return None
+    versions = version_list(sorted(lost, reverse=True))
+    restore = restore_command(action.topic.namespace, plan_input.registry)
+    finding = make_finding(
+        "PLAN-R023",
+        f"v{action.version} continues a new history: snapshots at earlier commits have {versions}, "
+        "and messages stored with such a number would decode wrongly or not at all",
+        subject=str(action.topic),
+        hint="their loss was recorded, so this does not block; if messages of that time are still "
+        f"needed, bring that snapshot back from git, then: {restore}",
+    )
+    return replace(finding, severity=Severity.WARNING)
+
+
+def _history_after(live: SchemaHistory, action: RegisterSchema | None) -> SchemaHistory:
+    if action is None:
+        return live
+    entry = SchemaEntry(version=action.version, info=action.info)
+    return replace(live, entries=(*live.entries, entry))
+
+
+def restore_command(namespace: NamespaceName, registry: str) -> str:
+    """The command that brings the recorded versions of a namespace back."""
+    return f"pulsar-gitops restore {namespace} --registry {registry}"
+
+
+def accept_command(registry: str) -> str:
+    """The command that records what a registry lost, so that numbers begin anew."""
+    return f"pulsar-gitops snapshot --accept-loss --registry {registry}"

@@ -6,7 +6,7 @@ where the files did. Of versions git's history decides, of the rest the snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
@@ -56,7 +56,8 @@ class DriftInput:
 
     `plan` is what `make_plan` made of `plan_input`, `provenance` are the versions that commits
     declared. `recorded` is the snapshot of the same subjects, None where there is none; what it
-    has not recorded does not exist in it.
+    has not recorded does not exist in it. `earlier` are the versions that it had at earlier
+    commits.
     """
 
     plan_input: PlanInput
@@ -71,6 +72,7 @@ class DriftInput:
     other_namespaces: tuple[NamespaceName, ...] = ()
     other_topics: int = 0
     limits: tuple[str, ...] = ()
+    earlier: Mapping[TopicName, tuple[SchemaEntry, ...]] = field(default_factory=dict)
 
 
 def find_drift(drift_input: DriftInput) -> DriftReport:
@@ -94,7 +96,22 @@ def find_drift(drift_input: DriftInput) -> DriftReport:
         other_namespaces=drift_input.other_namespaces,
         other_topics=drift_input.other_topics,
         limits=(*drift_input.limits, *((of_history,) if limit else ())),
+        recorded_losses=_recorded_losses(drift_input),
     )
+
+
+def _recorded_losses(drift_input: DriftInput) -> dict[TopicName, tuple[int, ...]]:
+    losses: dict[TopicName, tuple[int, ...]] = {}
+    recorded = drift_input.recorded or RegistryState()
+    for topic, entries in sorted(drift_input.earlier.items()):
+        live = drift_input.plan_input.observed.topics.get(topic)
+        if live is None:
+            continue
+        state = recorded.topics.get(topic, TopicState(topic=topic))
+        dropped = [one for one in entries if list(lost_versions([one], state.history))]
+        if lost := sorted(set(lost_versions(dropped, live.history))):
+            losses[topic] = tuple(lost)
+    return losses
 
 
 def _place(subject: NamespaceName | TopicName) -> tuple[bool, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -87,6 +87,15 @@ class SnapshotRegistry(ReadOnlyRegistry):
         return found
 
     @cached_property
+    def _stems_by_base(self) -> dict[str, dict[str, list[str]]]:
+        """Namespace → stems by themselves, and by themselves without their number."""
+        return {
+            namespace: _group_by_base(stems)
+            for namespace, stems in self._stems.items()
+            if namespace
+        }
+
+    @cached_property
     def _recorded_namespaces(self) -> frozenset[NamespaceName]:
         names = {*self._stems.get("", ()), *self._stems.keys()} - {""}
         return frozenset(NamespaceName.parse(name) for name in names)
@@ -112,10 +121,19 @@ class SnapshotRegistry(ReadOnlyRegistry):
         """The files that may be about a topic, under either domain."""
         names = topic.namespace, topic.local_name
         sides = (TopicName(*names), TopicName(*names, "non-persistent"))
-        fitting = [FileNames.fitting(side) for side in sides]
-        for stem in self._stems.get(str(topic.namespace), ()):
-            if any(fits(stem) for fits in fitting):
+        stems = self._stems_by_base.get(str(topic.namespace), {})
+        bases = dict.fromkeys(base for side in sides for base in FileNames.bases(side))
+        for stem in dict.fromkeys(stem for base in bases for stem in stems.get(base, ())):
+            if any(FileNames.fits(side, stem) for side in sides):
                 yield self._file(topic.namespace, stem)
 
     def _file(self, namespace: NamespaceName, stem: str) -> str:
         return f"{self.address}/{namespace}/{stem}{_ENDING}"
+
+
+def _group_by_base(stems: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for stem in stems:
+        for base in {stem, FileNames.base(stem)}:
+            found.setdefault(base, []).append(stem)
+    return found

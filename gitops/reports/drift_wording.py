@@ -239,6 +239,17 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
         of_tenants = " of the same tenants" if report.namespaces else ""
         said = f"{count(len(others), 'other namespace')}{of_tenants} {verb} not in git"
         yield f"{said}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
+    if losses := report.recorded_losses:
+        names = name_list(
+            [f"{topic} ({_versions(versions)})" for topic, versions in sorted(losses.items())],
+            _MOST_VERSIONS,
+        )
+        verb = "has" if len(losses) == 1 else "have"
+        yield (
+            f"{count(len(losses), 'topic')} {verb} lost versions, which was recorded and is no "
+            f"drift: {names}; messages that were stored with them decode wrongly or not at all, "
+            f"and their schemas are in `git log -p -- snapshots/{report.registry}`"
+        )
     if report.unlisted:
         names = ", ".join(map(str, report.unlisted))
         yield f"unmanaged topics are unknown where none can be listed or read: {names}"
@@ -268,7 +279,7 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         restore = command("restore", report, options)
         yield (
             f"lost versions cannot be adopted: `{restore} --dry-run` shows whether they can be "
-            f"made again, `{record}` records what is left"
+            f"made again, `{record} --accept-loss` records that they are lost"
         )
 
 

@@ -19,6 +19,7 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?:-\d+)?")
+_LAST_NUMBER: Final = re.compile(r"-\d+$")
 _MAX_SLUG: Final = 60
 
 
@@ -52,8 +53,7 @@ class FileNames:
     @classmethod
     def fitting(cls, topic: TopicName) -> Callable[[str], bool]:
         """`fits` for many stems of one topic."""
-        own = topic.local_name
-        made = next(each for each in cls._candidates(topic) if each != own)
+        own, made = cls.bases(topic)
 
         def fits(stem: str) -> bool:
             if stem == own:
@@ -61,6 +61,17 @@ class FileNames:
             return stem.startswith(made) and _NUMBER.fullmatch(stem, len(made)) is not None
 
         return fits
+
+    @classmethod
+    def bases(cls, topic: TopicName) -> tuple[str, str]:
+        """What the stems of a topic begin with: its own name, and the one that may get a number."""
+        own = topic.local_name
+        return own, next(each for each in cls._candidates(topic) if each != own)
+
+    @staticmethod
+    def base(stem: str) -> str:
+        """The stem without the number at its end."""
+        return _LAST_NUMBER.sub("", stem)
 
     @staticmethod
     def _candidates(topic: TopicName) -> Iterable[str]:

@@ -61,6 +61,7 @@ from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import find_provenance
+from gitops.registries.git.recorded_versions import find_recorded
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import subjects_of
@@ -239,7 +240,9 @@ class _RegistryAnswer:
             recorded = SnapshotRegistry(
                 self._former_name, loaded.change.base_tree, observed.registry.broker
             )
-            lost = apply_severities(find_losses(recorded, after, plan), loaded.limits.rules)
+            change = loaded.change
+            look_up = partial(find_recorded, recorded, change.checkout, change.base)
+            lost = apply_severities(find_losses(look_up, after, plan), loaded.limits.rules)
             plan = replace(plan, findings=(*plan.findings, *lost))
         plan = attributed_plan(plan, drift)
         fixing = FixRequest(

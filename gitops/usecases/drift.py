@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,12 +17,14 @@ from gitops.git.references import head_of
 from gitops.model.drift import DriftReport, Recording, UnmanagedNamespace
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.schema import SchemaEntry
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.registries.git.provenance import provenance_at_head
+from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.broker_snapshots import recorded_time
 from gitops.repository.writing.adoption import Adoption, AdoptionInput, adopt
@@ -70,6 +72,7 @@ def drift(
             other_namespaces=others,
             other_topics=other_topics,
             limits=(*known.limits, *limits),
+            earlier=_earlier_versions(root, recorded, plan_input),
         )
     )
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
@@ -123,6 +126,13 @@ def _other_namespaces(
         return (), (f"Other namespaces{of_tenants} are unknown: {error.what}.",)
     others = (one for one in listed if not tenants or one.tenant in tenants)
     return tuple(one for one in others if one not in known), ()
+
+
+def _earlier_versions(
+    root: Path, recorded: SnapshotRegistry, plan_input: PlanInput
+) -> Mapping[TopicName, tuple[SchemaEntry, ...]]:
+    """What the snapshot had of the topics at earlier commits."""
+    return recorded_at_head(root, recorded)((), plan_input.desired.topics.keys()).earlier
 
 
 def _scope(plan_input: PlanInput) -> Scope:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.support.states import field, record
 V0 = record(field("a", "long"))
 V1 = record(field("a", "long"), field("b", "string", default=""))
 V2 = record(field("a", "long"), field("c", "string", default=""))
+V3 = record(field("a", "long"), field("d", "string", default=""))
 
 
 class Shop:
@@ -57,8 +59,20 @@ class Shop:
     def lose(self, *options: str) -> None:
         assert self.run("schemas", "delete", self.topic, "--yes", *options)[0] == 0
 
-    def versions(self) -> list[int]:
-        _, text = self.run("schemas", "versions", self.topic, "--format", "json")
+    def upload(self, definition: dict[str, object]) -> None:
+        file = self.root / "upload.avsc"
+        file.write_text(json.dumps(definition), "utf-8")
+        assert self.run("schemas", "upload", self.topic, str(file), "--type", "AVRO")[0] == 0
+        file.unlink()
+
+    def drift(self) -> tuple[int, dict[str, Any]]:
+        code, text = self.run("drift", "--format", "json")
+        (registry,) = json.loads(text)["registries"]
+        return code, registry
+
+    def versions(self, topic: str = "created") -> list[int]:
+        name = f"{self.namespace}/{topic}"
+        _, text = self.run("schemas", "versions", name, "--format", "json")
         return [one["version"] for one in json.loads(text)] if text else []
 
     def findings(self, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -119,9 +133,115 @@ def test_a_fresh_start_is_recorded_first(shop: Shop) -> None:
 
     code, findings = shop.findings("plan")
 
-    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+    assert "snapshots at earlier commits have v1, v0" in findings["PLAN-R023"]["message"]
     assert shop.run("apply", "--auto-approve")[0] == 0
     assert shop.versions() == [0]
+    assert "PLAN-R023" not in shop.findings("plan")[1]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_number_that_was_recorded_for_another_schema_is_named_until_it_is_passed(
+    shop: Shop,
+) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.repo.commit({})
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    shop.define(V2)
+
+    _, second = shop.findings("plan")
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    shop.define(V3)
+    _, third = shop.findings("plan")
+
+    assert second["PLAN-R023"]["severity"] == "warning"
+    assert "PLAN-R023" not in third
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_number_that_has_another_schema_now_blocks_also_without_an_action(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.upload(V1)  # as a producer does that connects again
+
+    code, findings = shop.findings("plan")
+    applied, _ = shop.run("apply", "--auto-approve")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["message"].startswith("the registry lost v1, ")
+    assert "v0 is another schema in the registry" in findings["PLAN-R023"]["message"]
+    assert applied == 1
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_topic_is_protected_while_its_snapshot_is_broken(shop: Shop) -> None:
+    shop.lose("--force")
+    (file,) = (shop.root / "snapshots" / "live" / shop.namespace).glob("*.json")
+    file.write_text("<<<<<<< HEAD\n" + file.read_text("utf-8"), "utf-8")
+
+    code, findings = shop.findings("plan")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["message"].startswith("whether the registry lost versions is ")
+    assert shop.run("apply", "--auto-approve")[0] == 1
+    assert shop.versions() == []
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_an_apply_that_keeps_going_leaves_the_topic_alone(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.define(V0, "other")
+
+    code, _ = shop.run("apply", "--auto-approve", "--keep-going")
+
+    assert code == 6
+    assert shop.versions() == []
+    assert shop.versions("other") == [0]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_restore_ends_the_finding(shop: Shop) -> None:
+    shop.lose("--force")
+    hint = shop.findings("plan")[1]["PLAN-R023"]["hint"]
+    restore = re.search(r"pulsar-gitops (restore \S+ --registry live)", hint)
+
+    assert restore
+    assert shop.run(*restore[1].split())[0] == 0
+    assert shop.versions() == [0, 1]
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    assert shop.run("snapshot")[0] == 0
+
+
+def test_drift_reports_a_loss_before_and_after_it_is_recorded(shop: Shop) -> None:
+    shop.lose("--force")
+    code, before = shop.drift()
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.repo.commit({})
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    recorded, after = shop.drift()
+    text = shop.run("drift")[1]
+
+    assert code == 3
+    (deletion,) = before["drifts"]
+    assert deletion["drift"] in ("SchemaDeleted", "TopicDeleted")
+    assert deletion["recordedVersions"] == [0, 1]
+    assert recorded == 0
+    assert after["recordedLosses"] == [{"topic": shop.topic, "versions": [0, 1]}]
+    assert f"1 topic has lost versions, which was recorded and is no drift: {shop.topic}" in (
+        " ".join(text.split())
+    )
+
+
+@pytest.mark.rule("CHECK-R007")
+def test_a_change_that_records_a_loss_says_so(shop: Shop) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+
+    _, findings = shop.findings("check", "--base", "HEAD", "--history", "snapshot")
+
+    assert findings["CHECK-R007"]["message"].startswith(
+        f"schemas were lost: {shop.topic} (v1, v0); "
+    )
 
 
 @pytest.mark.rule("PLAN-R023")

@@ -82,6 +82,10 @@ def _report(report: DriftReport) -> Document:
         "unlisted": [str(one) for one in report.unlisted],
         "otherNamespaces": [str(one) for one in report.other_namespaces],
         "limits": list(report.limits),
+        "recordedLosses": [
+            {"topic": str(topic), "versions": list(versions)}
+            for topic, versions in sorted(report.recorded_losses.items())
+        ],
     }
 
 

@@ -1,0 +1,118 @@
+"""Which versions a registry has had: those of its snapshot, and those of the snapshot's past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from gitops.git.checkout import Checkout, open_checkout
+from gitops.git.history import replaced_files
+from gitops.git.references import head_of
+from gitops.git.tree import tree_of
+from gitops.model.errors import GitopsError, UnreadableFileError, UsageError
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.state import Scope
+from gitops.planning.lost_versions import RecordedVersions
+from gitops.registries.snapshot import SnapshotRegistry
+from gitops.repository.documents.snapshots import TopicSnapshot
+from gitops.repository.folder import FileNames
+from gitops.repository.snapshots import folder_of, is_of_topic, namespace_of
+
+VersionLookUp = Callable[[Collection[TopicName], Collection[TopicName]], RecordedVersions]
+"""Reads the snapshot of some topics, and of some of them also what it had at earlier commits."""
+
+
+def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
+    """Looks into the snapshot, and into the clone around `root` from the commit checked out."""
+
+    def look_up(topics: Collection[TopicName], past: Collection[TopicName]) -> RecordedVersions:
+        if snapshot.is_empty and not past:
+            return RecordedVersions()
+        try:
+            with open_checkout(root) as checkout:
+                return find_recorded(snapshot, checkout, head_of(checkout), topics, past)
+        except GitopsError:  # no clone, or one that git cannot read
+            return find_recorded(snapshot, None, None, topics, ())
+
+    return look_up
+
+
+def find_recorded(
+    snapshot: SnapshotRegistry,
+    checkout: Checkout | None,
+    commit: str | None,
+    topics: Collection[TopicName],
+    past: Collection[TopicName],
+) -> RecordedVersions:
+    """What the snapshot has of `topics`, and of those of `past` what it had up to `commit`."""
+    histories: dict[TopicName, SchemaHistory] = {}
+    unreadable: dict[TopicName, str] = {}
+    for topic in topics:
+        try:
+            state = snapshot.observe(Scope(topics=frozenset({topic})))
+            histories[topic] = state.topics[topic].history
+        except UsageError as error:
+            unreadable[topic] = error.what
+    earlier: dict[TopicName, list[SchemaEntry]] = {}
+    if checkout and commit and past:
+        for topic, entries in _earlier_entries(snapshot.name, checkout, commit, past):
+            kept = earlier.setdefault(topic, [])
+            kept += [entry for entry in entries if entry not in kept]
+    return RecordedVersions(
+        histories=histories,
+        unreadable=unreadable,
+        earlier={topic: tuple(entries) for topic, entries in earlier.items()},
+    )
+
+
+def _earlier_entries(
+    registry: str, checkout: Checkout, commit: str, topics: Collection[TopicName]
+) -> Iterator[tuple[TopicName, tuple[SchemaEntry, ...]]]:
+    """The versions in each earlier content of the topics' files, and in that of the commit."""
+    folder = folder_of(registry)
+    wanted = {_key(topic): topic for topic in topics}
+    bases = {
+        (str(topic.namespace), base)
+        for topic in topics
+        for side in ("persistent", "non-persistent")
+        for base in FileNames.bases(TopicName(topic.namespace, topic.local_name, side))
+    }
+
+    def is_wanted(path: str) -> bool:
+        if not path.startswith(f"{folder}/") or not is_of_topic(path):
+            return False
+        stem = path.rpartition("/")[2].removesuffix(".json")
+        namespace = str(namespace_of(path))
+        return bool(bases & {(namespace, stem), (namespace, FileNames.base(stem))})
+
+    tree = tree_of(checkout, commit)
+    contents = [
+        (version.path, version.blob)
+        for version in sorted(
+            replaced_files(checkout, commit, f"{folder}/*/*/*.json"),
+            key=lambda version: (version.path, version.blob),
+        )
+        if is_wanted(version.path)
+    ]
+    texts: list[bytes] = []
+    for path, blob in contents:
+        with suppress(UnreadableFileError):
+            texts.append(checkout.blob(blob, path))
+    for path in tree.paths():
+        if is_wanted(path):
+            with suppress(UnreadableFileError):
+                texts.append(tree.read(path))
+    for text in texts:
+        with suppress(ValidationError):  # what was broken then tells nothing now
+            document = TopicSnapshot.model_validate_json(text)
+            topic = wanted.get(_key(TopicName.parse(document.topic)))
+            if topic:
+                yield topic, document.history().entries
+
+
+def _key(topic: TopicName) -> tuple[str, str]:
+    return str(topic.namespace), topic.local_name
