@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, final
 
 from gitops import signals
-from gitops.model.errors import GitopsError, OutsideError
+from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.reports.text.plain import mask_credentials, safe
 
 if TYPE_CHECKING:
@@ -94,9 +94,32 @@ def run_to_exit(command: Callable[[], int], *, verbose: bool) -> int:
             drop_stdout()
             print_error(OutsideError(f"cannot write the answer: {error.strerror}"))
             return Exit.OUTSIDE
+        if surroundings := _surroundings_error(error):
+            print_error(surroundings)
+            return surroundings.exit_code
         _tell_bug(error, verbose=verbose)
         return Exit.BUG
     return code
+
+
+def _surroundings_error(error: Exception) -> GitopsError | None:
+    """What the process lacks, where that made an error of any call; None for all others."""
+    if not isinstance(error, OSError):
+        return None
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return OutsideError(
+            "too many files are open", hint="allow more with `ulimit -n 1024`, then run it again"
+        )
+    try:
+        os.getcwd()  # noqa: PTH109
+    except FileNotFoundError:
+        return UsageError(
+            "the current folder was deleted",
+            hint="change to a folder that exists, or name the repository with --repo",
+        )
+    except OSError:
+        return None
+    return None
 
 
 def _is_unread() -> bool:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gitops import signals
 from gitops.cli import options
 from gitops.cli.completion import registry_names
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
 from gitops.cli.session import open_registry, open_repository, open_snapshot
-from gitops.model.errors import GitopsError, PartialApplyError
+from gitops.model.errors import GitopsError, InterruptedApplyError, PartialApplyError
 from gitops.model.names import NamespaceName
 from gitops.model.policy import BrokerSettings
 from gitops.reports.operation_results import RestoreResult
@@ -112,6 +113,11 @@ def _carry_out(
         verified = check(recorded, live, progress)
     except GitopsError as unread:
         return RestoreResult(restore=found, results=results, error=_unread_error(unread))
+    except KeyboardInterrupt:
+        signals.hold()  # until the report is printed
+        what = "interrupted: everything was written, and was not read back to the end"
+        interrupted = InterruptedApplyError(what, where=live.address, hint=_REPEAT)
+        return RestoreResult(restore=found, results=results, error=interrupted)
     return RestoreResult(restore=found, results=results, check=verified)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
+
 import pytest
 
 from gitops import signals
@@ -89,3 +92,24 @@ def test_an_error_that_a_library_made_of_an_interrupt_is_one(
 
     assert run_to_exit(fail, verbose=False) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_too_many_open_files_are_no_bug(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> int:
+        raise OSError(number, "Too many open files")
+
+    assert run_to_exit(fail, verbose=False) == Exit.OUTSIDE
+    assert capsys.readouterr().err.startswith("error: too many files are open\n")
+
+
+def test_a_deleted_current_folder_is_no_bug(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "deleted"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+
+    assert run_to_exit(lambda: len(str(Path.cwd())), verbose=False) == Exit.USAGE
+    assert capsys.readouterr().err.startswith("error: the current folder was deleted\n")

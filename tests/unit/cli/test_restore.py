@@ -207,3 +207,20 @@ def test_a_restore_that_cannot_be_read_back_is_applied_and_not_compared(
     assert "everything was written, and could not be read back: the wire is cut" in done.err
     assert _ends(lost) == ["applied"]
     assert command("restore", "--repo", lost).out.startswith("✓ nothing to restore")
+
+
+def test_an_interrupted_reading_back_reports_what_was_written(
+    lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_arguments: object) -> RestoreCheck:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(usecase, "check", interrupt)
+        done = command("restore", "--repo", lost)
+
+    assert done.code == 130
+    assert done.out.startswith("✗ local is restored, and not compared with the snapshot\n")
+    assert "everything was written, and was not read back to the end" in done.err
+    assert _ends(lost) == ["applied"]
+    assert command("restore", "--repo", lost).out.startswith("✓ nothing to restore")
