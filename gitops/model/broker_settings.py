@@ -28,7 +28,7 @@ SETTINGS: Final = (
 ASSUMED_CHECKERS: Final = "Its schema compatibility checkers are assumed to be Pulsar's own."
 """Of a broker whose configuration is not known: nothing else shows them."""
 LATER_RELEASE: Final = (
-    "Its brokers accept the type EXTERNAL, so they are of 4.2 or later: a later one is decided as "
+    "Its brokers accept the type EXTERNAL, so they are of 4.1 or later, and decided as "
     "4.2; `broker:` in gitops.yaml sets it."
 )
 """Of a release that is hidden, and shown by a test alone (PROBED)."""

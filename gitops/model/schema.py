@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class SchemaType(Enum):
-    """Every SchemaType that Pulsar's admin REST understands by name; EXTERNAL from 4.2 on."""
+    """Every SchemaType that Pulsar's admin REST understands by name; EXTERNAL from 4.1 on."""
 
     NONE = "NONE"
     STRING = "STRING"

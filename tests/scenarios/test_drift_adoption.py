@@ -191,7 +191,7 @@ def test_what_is_lost_stays_until_it_is_recorded_anew(
     adoption = cluster.document("drift", "--adopt", code=3)["adoption"]
     cluster.repo.commit()
     left = cluster.drifts(3)
-    cluster("snapshot")
+    cluster("snapshot", "--accept-loss")
 
     gone = {"NamespaceDeleted"} if live.admin else set()
     assert found == {"Versions", "VersionsLost", *gone}

@@ -2,7 +2,7 @@
 
 A namespace that enforces no validation shows whether the broker does, and the compatibility test of
 a topic without a schema names the strategy in force. Where the release is hidden, the test of an
-EXTERNAL schema tells whether it is of 4.2 or later. Nothing is stored and no
+EXTERNAL schema tells whether it is of 4.1 or later, which 4.2 decides for. Nothing is stored and no
 topic is created (Pulsar 3.0.7, 4.0.7, 4.2.4 and 5.0.0-M1); the administrator of a tenant may ask.
 A release that gitops.yaml gives is asked about as well where the answer may contradict it.
 Auto-update needs no question: a namespace that leaves it to the broker has the broker's value in
@@ -39,7 +39,7 @@ _TOPIC: Final = "pulsar-schema-gitops-probe"
 """The topic of the compatibility tests, which nobody creates."""
 _STRING: Final = {"type": "STRING", "schema": "", "properties": {}}
 _EXTERNAL: Final = {"type": "EXTERNAL", "schema": "", "properties": {}}
-_FIRST_WITH_EXTERNAL: Final = "4.2"
+_WITH_EXTERNAL: Final = "4.2"
 _OLD_JSON: Final = {"type": "JSON", "schema": '{"type":"object"}', "properties": {}}
 _EXCEPTIONS: Final = "org.apache.pulsar.broker.service.schema.exceptions."
 _VERDICTS: Final = {
@@ -164,7 +164,7 @@ def _takes_old_json(answer: Answer) -> bool | None:
 
 def _release(answer: Answer) -> str | None:
     """The first line with the type, if the broker has it; before, no line is told from another."""
-    return _FIRST_WITH_EXTERNAL if answer.status == HTTPStatus.ACCEPTED else None
+    return _WITH_EXTERNAL if answer.status == HTTPStatus.ACCEPTED else None
 
 
 _TESTS: Final[dict[str, tuple[Mapping[str, object], Callable[[Answer], SettingValue]]]] = {

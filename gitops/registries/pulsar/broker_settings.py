@@ -55,7 +55,7 @@ _DEFAULTS: Final = {
     "JsonSchemaCompatibilityCheck": "JSON",
     "AvroSchemaCompatibilityCheck": "AVRO",
     "ProtobufNativeSchemaCompatibilityCheck": "PROTOBUF_NATIVE",
-    "ExternalSchemaCompatibilityCheck": "EXTERNAL",  # from 4.2 on
+    "ExternalSchemaCompatibilityCheck": "EXTERNAL",  # from 4.1 on
 }
 _OTHERS: Final = {
     "ProtobufSchemaCompatibilityCheck": "PROTOBUF",

@@ -1,1 +1,1 @@
-"""EXTERNAL: a definition that the broker stores and never reads (from Pulsar 4.2 on)."""
+"""EXTERNAL: a definition that the broker stores and never reads (from Pulsar 4.1 on)."""

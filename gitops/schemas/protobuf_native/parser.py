@@ -21,7 +21,7 @@ from gitops.schemas.protobuf_native.schema import (
 
 
 def resolve(data: bytes) -> Schema:
-    """The definition in an envelope; raises InvalidEnvelopeError where every broker refuses it."""
+    """The definition in an envelope; raises InvalidEnvelopeError only if no broker accepts it."""
     linked = link_envelope(data, ANY_LINE)
     resolving = _Resolving()
     for file, pool in linked.files:

@@ -47,7 +47,7 @@ def test_the_command_line_takes_each_example(
 
 
 def test_an_example_with_a_wrong_option_or_argument_would_fail() -> None:
-    for args in (["plan", "--outt", "x"], ["schemas", "get"], ["check"], ["plan", "x"]):
+    for args in (["plan", "--outt", "x"], ["schemas", "get"], ["check"], ["init", "x", "y"]):
         with pytest.raises(Exception, match=r"No such option|Missing|unexpected"):
             _parsed(args)
 

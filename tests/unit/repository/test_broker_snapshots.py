@@ -86,7 +86,7 @@ def test_what_a_test_showed_of_a_hidden_release_is_recorded_as_that(
     assert "release" not in json.loads(files[PATH])
     assert (broker.release, broker.source("release")) == (release, source)
     assert len(broker.conflicts) == conflicts
-    assert ("of 4.2 or later" in " ".join(broker.limits)) is (source is SettingSource.PROBED)
+    assert ("of 4.1 or later" in " ".join(broker.limits)) is (source is SettingSource.PROBED)
 
 
 def test_a_release_without_a_profile_stops_only_what_decides_by_it() -> None:

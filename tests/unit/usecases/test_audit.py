@@ -182,8 +182,8 @@ def test_a_line_that_is_asked_for_and_there_already_is_under_way() -> None:
 
 
 def test_what_a_line_in_the_cluster_refuses_is_mended_first() -> None:
-    """Of an edition later than 2024 5.0 alone stops; 4.2 is there, and takes no `my-co`."""
-    later = topic_state(_LISTED, of_edition(1002))
+    """Of an edition later than 2026 5.0 alone stops; 4.2 is there, and takes no `my-co`."""
+    later = topic_state(_LISTED, of_edition(1003))
     registry = FakeRegistry(
         state(later, topic_state(CREATED, _BAD)),
         broker=with_known(assumed_settings(), _ROLLING),

@@ -115,7 +115,7 @@ def test_a_broker_with_the_type_external_is_of_4_2_or_later(
     assert (broker.release, broker.source("release")) == ("4.2", SettingSource.PROBED)
     assert broker.schema_json_allow_legacy_jackson_format  # which only this line is asked for
     assert broker_lines(broker)[0].startswith("broker: Pulsar 4.2 (probed), ")
-    assert "they are of 4.2 or later" in broker_lines(broker)[1]
+    assert "they are of 4.1 or later" in broker_lines(broker)[1]
 
 
 @pytest.mark.parametrize(
