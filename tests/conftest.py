@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import settings
@@ -16,6 +16,7 @@ from gitops.model.names import NamespaceName
 from gitops.recursion_limit import raise_recursion_limit
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker, pulsar_broker
+from tests.support.pulsar_class_path import QUICK_START
 from tests.support.skips import not_tried
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 raise_recursion_limit()
+
+# The JVMs of the Sparks that tests start, also in programs of their own, live a minute.
+_SPARK_FLAGS: Final = (*QUICK_START, f"-Dspark.executor.extraJavaOptions={QUICK_START[0]}")
+os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(_SPARK_FLAGS))
 
 # Machines differ in speed, so no example has a deadline.
 settings.register_profile("default", deadline=None)

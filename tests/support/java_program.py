@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.support.pulsar_class_path import BrokerUnavailableError, class_path, find_java
+from tests.support.pulsar_class_path import (
+    QUICK_START,
+    BrokerUnavailableError,
+    class_path,
+    find_java,
+)
 
 _RUN_SECONDS: Final = 300
 
@@ -26,11 +31,12 @@ class JavaProgram:
         self._name = source.stem
         self._environment = {**os.environ, "CLASSPATH": f"{classes}{os.pathsep}{class_path()}"}
         sources = map(str, (source, *others))
-        self._run([javac, "-proc:none", "-nowarn", "-d", str(classes), *sources])
+        quick = [f"-J{flag}" for flag in QUICK_START]
+        self._run([javac, *quick, "-proc:none", "-nowarn", "-d", str(classes), *sources])
 
     def run(self, *arguments: str, lines: str = "") -> list[str]:
         """The lines that it prints behind `> ` when it is given `lines`."""
-        said = self._run([find_java(), "-Xmx512m", self._name, *arguments], lines)
+        said = self._run([find_java(), *QUICK_START, "-Xmx512m", self._name, *arguments], lines)
         return [line[2:] for line in said.splitlines() if line.startswith("> ")]
 
     def _run(self, command: Sequence[str], lines: str = "") -> str:

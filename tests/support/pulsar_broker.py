@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.support.pulsar_class_path import (
+    QUICK_START,
     RELEASE,
     BrokerUnavailableError,
     class_path,
@@ -51,6 +52,7 @@ _OPENED: Final = (
 _DRIVERS: Final = "org.apache.pulsar.metadata.bookkeeper.PulsarMetadata"
 _JVM_FLAGS: Final = (
     "-Xmx1g",
+    *QUICK_START,
     *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
     f"-Dbookkeeper.metadata.bookie.drivers={_DRIVERS}BookieDriver",
     f"-Dbookkeeper.metadata.client.drivers={_DRIVERS}ClientDriver",

@@ -25,6 +25,9 @@ RELEASE: Final = "4.0.7"
 OLDEST_JAVA: Final = 17
 """What every release runs on that `JAVA_OF_RELEASE` does not name."""
 JAVA_OF_RELEASE: Final = {"5.0.1": 21}
+QUICK_START: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For a JVM that lives a minute: optimising its code costs more than it saves (half of a broker's
+start), and so do several threads that collect garbage."""
 JDKS: Final = Path("/usr/lib/jvm")
 """Where distributions install their JDKs."""
 RESOLVE_SECONDS: Final = 600
