@@ -223,9 +223,13 @@ def _clients_text(cause: _Cause) -> str:
     if any(one.kind.version is None and one.kind.offer != "NONE" for one in cause.lockouts):
         kinds.append("with a schema of their own")
     latest = ", the latest version," if cause.rule == LATEST else ""
-    names = sorted({name for one in cause.lockouts for name in one.kind.clients})
+    names = _declared_clients(cause)
     declared = f" ({', '.join(names)})" if names else ""
     return f"{cause.role}s {' and '.join(kinds)}{latest}{declared}"
+
+
+def _declared_clients(cause: _Cause) -> list[str]:
+    return sorted({name for one in cause.lockouts for name in one.kind.clients})
 
 
 def _policy_hint(cause: _Cause) -> str:
@@ -240,6 +244,11 @@ def _policy_hint(cause: _Cause) -> str:
 def _schema_hint(cause: _Cause) -> str:
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
+    if names := _declared_clients(cause):
+        return (
+            f"deploy {', '.join(names)} with code that reads the old and the new schema, and "
+            "declare the new schema in the client manifest (`schema: {definition: …}`); then apply"
+        )
     return "upgrade them before this is applied: see `pulsar-gitops rollout`"
 
 

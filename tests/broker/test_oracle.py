@@ -82,7 +82,7 @@ def test_every_fix_of_a_random_refusal_is_accepted(tmp_path: Path) -> None:
         refused = refused_cases(fixed, oracle)
 
     assert not refused, f"{len(refused)} with ORACLE_SEED={seed}, for example:\n{refused[0]}"
-    assert fixed.counts["with a fix"] > fixed.counts["refusals"] * 0.25
+    assert fixed.counts["with a fix"] > fixed.counts["refusals"] * 0.1
 
 
 @pytest.mark.broker
