@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Final, Protocol, runtime_checkable
 
-from gitops.model.clients import ObservedClients
+from gitops.model.clients import ObservedClients, ShortLivedTopics
 from gitops.model.decision import StoredSchema
 from gitops.model.errors import GitopsError, OutsideError
 from gitops.model.names import NamespaceName, TopicName
@@ -145,6 +145,10 @@ class ClientSource(Protocol):
         self, topics: Collection[TopicName], progress: Progress = no_progress
     ) -> ObservedClients:
         """Who is connected to these topics; those that the role may not read are `unread`."""
+        ...
+
+    def find_short_lived_topics(self, topics: Collection[TopicName]) -> ShortLivedTopics:
+        """The topics that brokers may delete with their schemas once no client is connected."""
         ...
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
@@ -18,7 +19,7 @@ from gitops.broker.connection import ConnectionTarget
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.registration import CANDIDATE
 from gitops.model.decision import StoredSchema
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity, group
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -207,9 +208,30 @@ def unread_causes(reasons: Mapping[TopicName, str]) -> Iterator[Cause]:
         yield Cause(message=message, finding=finding)
 
 
-def inactive_topic_findings(broker: BrokerSettings) -> Iterator[Finding]:
-    """Brokers that delete topics which nobody uses: their schemas go with them (Pulsar 4.0.7)."""
-    if broker.deletes_inactive_topics:
+def inactive_topic_findings(
+    broker: BrokerSettings, short_lived: Sequence[TopicName] = ()
+) -> Iterator[Finding]:
+    """Brokers that delete topics which nobody uses: their schemas go with them (Pulsar 4.0.7).
+
+    `short_lived` are topics of which that can happen now.
+    """
+    if short_lived:
+        reason = "once nobody is connected: no partitions and no subscription keep"
+        verb = "delete" if broker.deletes_inactive_topics else "may delete"
+        members = [
+            make_finding(
+                INACTIVE,
+                f"the brokers {verb} it with its schemas {reason} it",
+                subject=str(topic),
+                hint="create the subscriptions of clients that come later, or keep inactive "
+                f"topics: pulsar-admin namespaces set-inactive-topic-policies {topic.namespace}",
+            )
+            for topic in short_lived
+        ]
+        what = f"the brokers {verb} {len(members)} topics with their schemas {reason} them"
+        finding = group(what, members)
+        yield replace(finding, severity=Severity.WARNING)
+    elif broker.deletes_inactive_topics:
         yield make_finding(
             INACTIVE,
             "the brokers delete topics without producers, consumers and subscriptions, and their "

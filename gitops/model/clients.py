@@ -105,6 +105,17 @@ class ObservedTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShortLivedTopics:
+    """Topics that brokers may delete with their schemas once no client is connected.
+
+    `unread` are topics of which that is not known, with the reason.
+    """
+
+    topics: tuple[TopicName, ...] = ()
+    unread: Mapping[TopicName, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedClients:
     """The clients of a registry's topics; `unread` are topics whose statistics could not be read.
 

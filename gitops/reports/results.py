@@ -218,7 +218,7 @@ class AppliedPlansResult:
 class ImportResult:
     """The files that an import wrote, for which topics, and those that had a manifest before.
 
-    `limits` are sentences about topics that nobody can know of.
+    `limits` are sentences about topics that are not known, or may not last.
     """
 
     registry: Registry

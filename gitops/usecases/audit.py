@@ -14,6 +14,7 @@ from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.steps import releases_hint
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
+from gitops.changes.short_lived_topics import short_lived_topics
 from gitops.interrupts import read_ahead
 from gitops.model.audit import AuditReport
 from gitops.model.broker_settings import as_if_broker, named_broker
@@ -78,6 +79,7 @@ def audit(
     )
     its: NamespaceAudit | None = None
     looked_at, refused = False, ""
+    registered: list[TopicName] = []
     for count, part in read_ahead(parts):
         progress("auditing namespaces", count, len(namespaces))
         looked_at = looked_at or part.namespace is not None
@@ -89,6 +91,7 @@ def audit(
             continue
         its = its or found.namespace(*part.namespace)
         found.add(its, _in_turn(part.topics))
+        registered += (state.topic for state in part.topics if state.history.entries)
         if part.last:
             found.end(its)
             its = None
@@ -99,7 +102,7 @@ def audit(
     of_brokers = (
         *conflict_findings(report.broker),
         *doubt_findings(report.broker, hints),
-        *inactive_topic_findings(report.broker),
+        *inactive_topic_findings(report.broker, short_lived_topics(registry, registered)),
     )
     findings = (*report.findings, *apply_severities(of_brokers, request.severities))
     return replace(report, findings=findings, unlisted=request.unlisted)

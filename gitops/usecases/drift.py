@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gitops.changes.known_names import find_unmanaged, known_names
 from gitops.changes.repository_plan import PlanRequest, read_plan_input, with_unread
+from gitops.changes.short_lived_topics import short_lived_limits
 from gitops.git.changed_files import uncommitted_files
 from gitops.git.checkout import open_checkout
 from gitops.git.history import last_commit
@@ -58,6 +59,7 @@ def drift(
         with suppress(OutsideError):
             other_topics = sum(len(registry.list_topics(name)) for name in others)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
+    registered = [one.topic for one in managed.topics.values() if one.history.entries]
     report = find_drift(
         DriftInput(
             plan_input=plan_input,
@@ -71,7 +73,7 @@ def drift(
             unlisted=unmanaged.unlisted,
             other_namespaces=others,
             other_topics=other_topics,
-            limits=(*known.limits, *limits),
+            limits=(*known.limits, *limits, *short_lived_limits(registry, registered)),
             earlier=_earlier_versions(root, recorded, plan_input),
         )
     )

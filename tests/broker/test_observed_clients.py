@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from gitops.model.clients import ObservedClients
+from gitops.model.clients import ObservedClients, ShortLivedTopics
 from gitops.model.names import TopicName
 from gitops.ports import ClientSource
 from gitops.registries.pulsar.registry import open_registry
@@ -57,10 +58,23 @@ def broker() -> Iterator[RunningBroker]:
 
 
 def _observe(broker: RunningBroker, topics: Collection[TopicName], folder: Path) -> ObservedClients:
+    with _registry(broker, folder) as registry:
+        return registry.observe_clients(topics)
+
+
+def _short_lived(
+    broker: RunningBroker, topics: Collection[TopicName], folder: Path
+) -> ShortLivedTopics:
+    with _registry(broker, folder) as registry:
+        return registry.find_short_lived_topics(topics)
+
+
+@contextmanager
+def _registry(broker: RunningBroker, folder: Path) -> Iterator[ClientSource]:
     registry = open_registry("test", PulsarConfig(url=broker.admin_url), folder)
     assert isinstance(registry, ClientSource)
     try:
-        return registry.observe_clients(topics)
+        yield registry
     finally:
         registry.close()
 
@@ -134,7 +148,11 @@ def test_no_topic_is_deleted_because_its_clients_were_asked_for(
 
     assert [each.name for each in used.topics[_UNUSED].subscriptions] == ["s"]
     assert "no subscription" in left.unread[_UNUSED]
+    short_lived = _short_lived(broker, [_UNUSED, _PARTED, TopicName.parse("t/n/never")], tmp_path)
+    assert (short_lived.topics, short_lived.unread) == ((_UNUSED,), {})
     deadline = time.monotonic() + _PATIENCE
     while "persistent://t/n/marker" in json.loads(admin_request("GET", f"{admin}/persistent/t/n")):
         assert time.monotonic() < deadline
         threading.Event().wait(0.2)
+    listed = json.loads(admin_request("GET", f"{admin}/persistent/t/n"))
+    assert f"persistent://{_UNUSED}" in listed

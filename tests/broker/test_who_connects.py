@@ -123,8 +123,6 @@ def _change(
     registry = open_registry("live", PulsarConfig(url=pulsar.admin_url), folder)
     try:
         world = RandomRegistry(random, space, GitRepository(folder), registry, settings)
-        for topic in world.topics:
-            admin_request("PUT", f"{admin}/persistent/{topic}")
         world.fill()
         world.change()
         candidates = {

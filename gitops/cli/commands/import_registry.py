@@ -40,6 +40,7 @@ def import_registry(
 ) -> int:
     """Write what a registry contains as files of this repository."""
     from gitops.changes.known_names import known_names
+    from gitops.changes.short_lived_topics import short_lived_limits
     from gitops.cli.answer import Display, print_result
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
@@ -65,13 +66,14 @@ def import_registry(
             recorded=known.topics,
             progress=progress,
         )
+        short_lived = short_lived_limits(live, new)
     write_files(opened.root, made.files)
     result = results.ImportResult(
         registry=live,
         files=made,
         topics=new,
         kept=kept,
-        limits=tuple(known.limits) if known.has_history else (),
+        limits=(*(known.limits if known.has_history else ()), *short_lived),
     )
     print_result(result, Display(output_format=output_format, output=output))
     return Exit.GOOD

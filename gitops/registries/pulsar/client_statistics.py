@@ -14,8 +14,9 @@ from gitops.model.clients import (
     ObservedProducer,
     ObservedSubscription,
     ObservedTopic,
+    ShortLivedTopics,
 )
-from gitops.model.errors import OutsideError
+from gitops.model.errors import OutsideError, RegistryRefusedError
 from gitops.registries.pulsar.address import topic_path
 from gitops.registries.pulsar.error_responses import refusal, unexpected_body
 from gitops.registries.pulsar.threads import map_in_threads
@@ -103,8 +104,10 @@ def observe_clients(
 
     def read(topic: TopicName) -> ObservedTopic | str:
         try:
-            if deletes_inactive_topics and not _has_subscriptions(admin_client, topic):
-                return _MAY_BE_DELETED
+            if deletes_inactive_topics:
+                info = _read_ledgers(admin_client, topic)
+                if not _has_subscriptions(info):
+                    return _MAY_BE_DELETED
             return _summary(_read_parts(admin_client, topic))
         except OutsideError as error:
             return error.what
@@ -122,21 +125,48 @@ def observe_clients(
     )
 
 
-def _has_subscriptions(admin_client: AdminClient, topic: TopicName) -> bool:
-    """Whether the topic, and each of its partitions, has a subscription that keeps it.
+def find_short_lived_topics(
+    admin_client: AdminClient, topics: Iterable[TopicName], *, threads: int
+) -> ShortLivedTopics:
+    """The topics without partitions and without a subscription, several at a time.
 
-    This is read from the metadata of its ledgers, for which no broker loads the topic.
+    A topic that does not exist is none of them: its schemas stay (Pulsar 4.0.7).
     """
+    names = sorted(topic for topic in topics if topic.domain == "persistent")
+
+    def read(topic: TopicName) -> bool | str:
+        try:
+            info = _read_ledgers(admin_client, topic)
+        except RegistryRefusedError as error:
+            return False if error.status == HTTPStatus.NOT_FOUND else error.what
+        except OutsideError as error:
+            return error.what
+        return not info.partitions and not _has_subscriptions(info)
+
+    answers = map_in_threads(read, names, threads=threads, on_progress=lambda _: None)
+    found = dict(zip(names, answers, strict=True))
+    return ShortLivedTopics(
+        topics=tuple(name for name, each in found.items() if each is True),
+        unread={name: each for name, each in found.items() if isinstance(each, str)},
+    )
+
+
+def _has_subscriptions(info: _InfoBody) -> bool:
+    """Whether the topic, or each of its partitions, has a subscription that keeps it."""
+    parts = list(info.partitions.values()) or [info]
+    return all(any(not name.startswith(_OWN) for name in part.cursors) for part in parts)
+
+
+def _read_ledgers(admin_client: AdminClient, topic: TopicName) -> _InfoBody:
+    """The metadata of a topic's ledgers, for which no broker loads the topic."""
     answer = admin_client.get(f"{topic.domain}/{topic_path(topic)}/internal-info")
     if answer.status != HTTPStatus.OK:
         message = admin_client.redact(answer.message)
         raise refusal(answer, message, permission=STATISTICS_PERMISSION)
     try:
-        body = _InfoBody.model_validate_json(answer.body)
+        return _InfoBody.model_validate_json(answer.body)
     except ValidationError as cause:
         raise unexpected_body(answer, "a topic's ledgers") from cause
-    parts = list(body.partitions.values()) or [body]
-    return all(any(not name.startswith(_OWN) for name in part.cursors) for part in parts)
 
 
 def _read_parts(admin_client: AdminClient, topic: TopicName) -> list[_TopicBody]:

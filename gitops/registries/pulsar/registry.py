@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, final
 
 import urllib3
 
+from gitops.model.clients import ShortLivedTopics
 from gitops.model.config import TlsAuthentication
 from gitops.model.errors import OutsideError, UnknownOutcomeError, UsageError
 from gitops.model.names import NamespaceName
@@ -20,7 +21,7 @@ from gitops.registries.pulsar.address import namespace_path, parse_address, sche
 from gitops.registries.pulsar.admin_client import READ_RETRY, AdminClient
 from gitops.registries.pulsar.broker_probes import ClusterBroker
 from gitops.registries.pulsar.broker_settings import VERSION
-from gitops.registries.pulsar.client_statistics import observe_clients
+from gitops.registries.pulsar.client_statistics import find_short_lived_topics, observe_clients
 from gitops.registries.pulsar.connections import Deadlines
 from gitops.registries.pulsar.creations import CreationClient
 from gitops.registries.pulsar.credentials import open_credentials
@@ -275,6 +276,12 @@ class PulsarRegistry:
             threads=self._config.concurrency,
             deletes_inactive_topics=self.broker.deletes_inactive_topics is not False,
         )
+
+    def find_short_lived_topics(self, topics: Collection[TopicName]) -> ShortLivedTopics:
+        """The topics that brokers may delete; none where they delete no inactive topics."""
+        if self.broker.deletes_inactive_topics is False:
+            return ShortLivedTopics()
+        return find_short_lived_topics(self._admin_client, topics, threads=self._config.concurrency)
 
     def create_tenant(self, tenant: TenantState) -> None:
         """Create a tenant; the clusters that it may use must exist."""

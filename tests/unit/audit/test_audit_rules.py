@@ -8,6 +8,7 @@ import pytest
 
 from gitops.audit.health import inactive_topic_findings
 from gitops.model.findings import Finding, Severity
+from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, NamespacePolicies, Retention, TopicPolicies
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy as Legacy
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -391,6 +392,18 @@ def test_brokers_that_delete_inactive_topics_are_named_once() -> None:
 
     assert (found.rule, found.severity) == ("AUDIT-H010", Severity.INFO)
     assert found.subject == "brokerDeleteInactiveTopicsEnabled"
+
+
+@pytest.mark.rule("AUDIT-H010")
+def test_topics_that_brokers_may_delete_are_named() -> None:
+    topics = [TopicName.parse(f"shop/orders/{name}") for name in ("created", "cancelled")]
+
+    (found,) = inactive_topic_findings(BrokerSettings(deletes_inactive_topics=True), topics)
+
+    assert (found.rule, found.severity) == ("AUDIT-H010", Severity.WARNING)
+    assert found.subjects == tuple(map(str, topics))
+    assert "the brokers delete 2 topics with their schemas" in found.message
+    assert found.hint.endswith("set-inactive-topic-policies shop/orders")
 
 
 @pytest.mark.rule("AUDIT-H010")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitops.model.broker_settings import known_settings, with_probed
-from gitops.model.clients import ObservedClients, ObservedTopic
+from gitops.model.clients import ObservedClients, ObservedTopic, ShortLivedTopics
 from gitops.model.config import Config
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
@@ -153,6 +153,9 @@ class _Cluster(FakeRegistry):
         del progress
         assert set(topics) == {CREATED}
         return self.clients
+
+    def find_short_lived_topics(self, topics: Collection[TopicName]) -> ShortLivedTopics:
+        raise NotImplementedError
 
 
 _USED = ObservedClients(topics={CREATED: ObservedTopic(left_out=1)})

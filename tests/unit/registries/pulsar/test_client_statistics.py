@@ -128,6 +128,38 @@ def test_no_topic_is_loaded_that_a_broker_may_delete(
     assert (_TOPIC in found.topics, _TOPIC in found.unread) == (is_read, not is_read)
 
 
+@pytest.mark.parametrize(
+    ("info", "topics", "unread"),
+    [
+        ({"cursors": {}}, (_TOPIC,), ()),
+        ({"cursors": {"__compaction": {}}}, (_TOPIC,), ()),
+        ({"cursors": {"billing": {}}}, (), ()),
+        ({"partitions": {"p-0": {"cursors": {}}}}, (), ()),
+        (404, (), ()),
+        (403, (), (_TOPIC,)),
+        ([], (), (_TOPIC,)),
+    ],
+)
+def test_a_topic_without_partitions_and_subscriptions_may_be_deleted(
+    httpserver: HTTPServer, info: object, topics: object, unread: tuple[TopicName, ...]
+) -> None:
+    answers = {"brokers/configuration/runtime": 403, f"{_PATH}/internal-info": info}
+    registry = open_test_registry(Cluster(httpserver, answers).url)
+    assert isinstance(registry, ClientSource)
+
+    found = registry.find_short_lived_topics([_TOPIC])
+
+    assert (found.topics, (*found.unread,)) == (topics, unread)
+
+
+def test_no_topic_is_short_lived_where_brokers_keep_inactive_ones(httpserver: HTTPServer) -> None:
+    answers = {**_KEEPS, f"{_PATH}/internal-info": {"cursors": {}}}
+    registry = open_test_registry(Cluster(httpserver, answers).url)
+    assert isinstance(registry, ClientSource)
+
+    assert not registry.find_short_lived_topics([_TOPIC]).topics
+
+
 def test_hostile_statistics_are_bounded(httpserver: HTTPServer) -> None:
     stats = {
         "publishers": [{"producerName": "n" * 300, "clientVersion": "c"}],
