@@ -6,8 +6,9 @@ SHELL := bash
 
 BIN := .venv/bin
 READY := .venv/.ready
-# Two workers suit a small machine; each starts a broker, and a file's broker tests share it.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+# Two workers suit a small machine; each starts a broker, and a file's broker tests share it. Groups
+# start in the order of tests/conftest.py, the long ones first.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: help
 help: ## This list
@@ -24,7 +25,7 @@ setup: $(READY) ## The virtual environment .venv, with everything in it
 .PHONY: test
 test: lint java ## Everything: style, types, layers, all tests, also with a real Pulsar broker
 	@echo "tests"
-	@$(PYTEST)
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-ci} $(PYTEST)
 
 # Not the types, which take mypy long without a cache, and nothing slow: `make test` has both.
 # Handed out by the file: a test at a time costs a fifth of the minute, and nothing here is grouped.

@@ -17,10 +17,14 @@ from gitops.recursion_limit import raise_recursion_limit
 from tests.support.admin_rest import admin_request
 from tests.support.pulsar_broker import BrokerUnavailableError, RunningBroker, pulsar_broker
 from tests.support.pulsar_class_path import QUICK_START
+from tests.support.scheduling import FileOrGroupScheduling
 from tests.support.skips import not_tried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every command with
 # them that a test starts and interrupts.
@@ -37,7 +41,7 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(_SPARK_FLAGS))
 settings.register_profile("default", deadline=None)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 # Where a red run stops everybody, it must come from a change; people's own runs look further.
-settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
 # `make quick`: a few examples of each property, the same ones each time.
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile(
@@ -45,9 +49,9 @@ settings.load_profile(
 )
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist names the groups in a hook of the same name
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file's broker tests in one process (`--dist loadgroup`), which starts one broker.
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # xdist names the groups in a hook of the same name
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Keep a file's broker tests in one process (`--dist loadgroup`), and let long groups start.
 
     The files are shared out, and each process has a broker of its own. Where PULSAR_ADMIN_URL
     names one for all of them, they stay together: some tests change settings of the whole broker.
@@ -57,6 +61,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             shared = os.environ.get("PULSAR_ADMIN_URL")
             group = "broker" if shared else f"broker {item.path.stem}"
             item.add_marker(pytest.mark.xdist_group(group))
+    yield
+    # A group that takes minutes must not begin when the other process has nothing left to do.
+    items.sort(key=lambda item: not (set(item.keywords) & {"xdist_group"}))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """`loadgroup` where it is asked for; without groups, fast tests are handed out by the file."""
+    return FileOrGroupScheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def pytest_collection_finish() -> None:

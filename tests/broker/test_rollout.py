@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.broker
 
-WORLDS: Final = int(os.environ.get("ROLLOUT_WORLDS") or 40)
+WORLDS: Final = int(os.environ.get("ROLLOUT_WORLDS") or 12)
 BLOCKED: Final = max(WORLDS // 4, 1)
 MAX_STEPS: Final = 3
 """Of a world whose orders are all tried: so there are six at most."""

@@ -38,11 +38,9 @@ ALONE: Final = (
     ("4.0.7", STRATEGY, "ALWAYS_INCOMPATIBLE"),
     ("4.0.7", "isSchemaValidationEnforced", "true"),
     ("4.0.7", "isAllowAutoUpdateSchemaEnabled", "false"),
-    ("4.2.4", STRATEGY, "ALWAYS_COMPATIBLE"),
-    ("4.2.4", "isSchemaValidationEnforced", "true"),
-    ("4.2.4", "isAllowAutoUpdateSchemaEnabled", "false"),
     ("4.2.4", LEGACY, "true"),
 )
+"""A broker for each: 4.2.4 has what it shares with 4.0.7 in test_broker_settings.py, together."""
 
 
 @pytest.fixture(scope="module", params=ALONE, ids=" ".join)

@@ -28,7 +28,7 @@ from tests.support.pulsar_broker import RunningBroker
 
 pytestmark = pytest.mark.broker
 
-_RUNS: Final = int(os.environ.get("CONNECT_BROKER_RUNS", "15"))
+_RUNS: Final = int(os.environ.get("CONNECT_BROKER_RUNS", "6"))
 _SEED: Final = int(os.environ.get("CONNECT_SEED", "1"))
 _SECONDS: Final = 5
 _Client = Any  # pulsar-client has no types
@@ -162,4 +162,4 @@ def test_real_clients_that_are_locked_out_are_named(
         seed += 1
 
     assert done == _RUNS
-    assert locked_out >= _RUNS // 10  # else the changes are too harmless to show anything
+    assert locked_out >= max(1, _RUNS // 10)  # else the changes are too harmless to show anything

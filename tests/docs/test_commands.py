@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from gitops.cli.app import GROUPS
-from tests.docs.pages import ROOT, UPDATE, environment
-from tests.support.command_line import command_names
+from tests.docs.pages import ROOT, UPDATE, WIDTH
+from tests.support.command_line import captured, command_names
 
 INDEX: Final = ROOT / "docs" / "reference" / "commands.md"
 PAGES: Final = {
@@ -59,22 +57,12 @@ def test_the_index_links_every_command_by_task() -> None:
 @pytest.mark.parametrize(
     ("name", "page"), [(name, page) for task, page in PAGES.items() for name in _names(task)]
 )
-def test_a_section_repeats_the_help(name: str, page: Path, tmp_path: Path) -> None:
+def test_a_section_repeats_the_help(name: str, page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", WIDTH)
     text = page.read_text("utf-8")
     found = next(match for match in _SECTION.finditer(text) if match["name"] == name)
-    said = _help(name, tmp_path)
+    said = captured(*name.split(), "--help").out
     if UPDATE:
         page.write_text(text[: found.start("help")] + said + text[found.end("help") :], "utf-8")
         return
     assert found["help"] == said, "run the tests of docs with UPDATE_DOCS=1 and without -n"
-
-
-def _help(command: str, home: Path) -> str:
-    program = Path(sys.executable).parent / "pulsar-gitops"
-    return subprocess.run(
-        [program, *command.split(), "--help"],
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout

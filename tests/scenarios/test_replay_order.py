@@ -133,7 +133,7 @@ def test_order_and_pieces_make_no_difference(
     write(tmp_path / "first/samples", rows, 1, 10_000)
     expected = outputs(report_of(tmp_path / "first", form, Here()))
     assert expected["json"].count('"where"') > 20
-    for number, most in enumerate([1, 7, 64, 65_536, 65_536, 65_536]):
+    for number, most in enumerate([1, 7, 64, 65_536]):
         random.shuffle(rows)
         root = tmp_path / str(number)
         write(root / "samples", rows, random.randint(1, 4), random.choice([3, 50, 10_000]))

@@ -24,7 +24,7 @@ from tests.support.states import field, record
 
 _Governed = NamespaceState | TopicState
 
-_RUNS: Final = int(os.environ.get("UNDO_RUNS", "12"))
+_RUNS: Final = int(os.environ.get("UNDO_RUNS", "6"))
 _SEED: Final = int(os.environ.get("UNDO_SEED", "1"))
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
 _SPACES: Final = ("a/b", "a/c")

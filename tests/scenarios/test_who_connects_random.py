@@ -20,7 +20,7 @@ from tests.scenarios.registries import Command
 from tests.support.connecting_clients import Client, RandomRegistry, carry_out, unreported
 from tests.support.git_repos import GitRepository
 
-_RUNS: Final = int(os.environ.get("CONNECT_RUNS", "60"))
+_RUNS: Final = int(os.environ.get("CONNECT_RUNS", "20"))
 _SEED: Final = int(os.environ.get("CONNECT_SEED", "1"))
 _SETTINGS: Final = (
     "apiVersion: pulsar-gitops/v1\nkind: Config\n"

@@ -18,7 +18,7 @@ from tests.support.pulsar_class_path import BrokerUnavailableError
 
 pytestmark = pytest.mark.broker  # no broker is started, but its jars are needed
 
-RECORDS: Final = int(os.environ.get("EXTRACTED_CLASSES", "200"))
+RECORDS: Final = int(os.environ.get("EXTRACTED_CLASSES", "60"))
 TYPES: Final = {
     "string": "STRING", "bytes": "BYTES", "boolean": "BOOLEAN", "int": "INT32", "long": "INT64",
     "float": "FLOAT", "double": "DOUBLE", "date": "DATE", "time": "TIME",

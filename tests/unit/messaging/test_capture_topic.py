@@ -228,7 +228,7 @@ def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) ->
     whole = begun(FakeReaders({NAME: batches(60, version=7)}), tmp_path / "whole", manifest(ends))
     wanted = rows_of(tmp_path / "whole", TOPIC)
     assert whole.partitions[0].parts > 3
-    for seed in range(40):
+    for seed in range(20):
         random, out = Random(seed), tmp_path / str(seed)  # noqa: S311 - the same each time
         folder = CaptureFolder.of(out, TOPIC)
         folder.begin(manifest(ends), {})
