@@ -9,7 +9,7 @@ from xdist.scheduler import LoadGroupScheduling
 _FAST: Final = ("tests/unit/", "tests/conformance/", "tests/oracle/")
 
 
-class FileOrGroupScheduling(LoadGroupScheduling):
+class FileOrGroupScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
     """`loadgroup`, in which the fast tests of a file are a group, too.
 
     Handing out ten thousand tests singly takes the controlling process more than a minute, for it

@@ -55,13 +55,13 @@ def _read_all(descriptor: int) -> str:
     return found.decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("size", ["²", "9" * 5000, "abc", ""])
+@pytest.mark.parametrize("size", ["²", "9" * 5000])
 def test_an_odd_size_of_the_terminal_does_no_harm(size: str, repo: Path) -> None:
     code, printed = in_terminal(["plan", "--repo", str(repo)], 80, COLUMNS=size, LINES=size)
     assert (code, "bug of ours" in printed) == (0, False)
 
 
-@pytest.mark.parametrize("columns", [40, 60, 100])
+@pytest.mark.parametrize("columns", [40, 100])
 def test_a_terminal_gets_colours_and_lines_that_fit(columns: int, repo: Path) -> None:
     code, printed = in_terminal(["plan", "--repo", str(repo)], columns)
     assert code == 0
@@ -102,9 +102,7 @@ def test_a_file_gets_what_the_terminal_would(
     [
         ["plan"],
         ["validate"],
-        ["schemas", "versions", "shop/orders/order-created"],
         ["schemas", "get", "shop/orders/order-created"],
-        ["policies", "get", "shop/orders"],
     ],
     ids=" ".join,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import PROGRAM
+from tests.support.command_line import PROGRAM, captured
 
 pytestmark = pytest.mark.slow
 
@@ -129,11 +129,9 @@ def test_a_reader_who_goes_away_ends_it_without_a_word() -> None:
     ids=lambda option: option[0],
 )
 def test_an_option_that_would_be_passed_over_is_refused(option: list[str]) -> None:
-    done = subprocess.run(
-        [PROGRAM, "compat", "--jsonl", *option], input=GOOD, capture_output=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert f"{option[0]} has no meaning with --jsonl".encode() in done.stderr
+    done = captured("compat", "--jsonl", *option, stdin=GOOD.decode())
+    assert (done.code, done.out) == (2, "")
+    assert f"{option[0]} has no meaning with --jsonl" in done.err
 
 
 def test_verdicts_go_to_a_file(tmp_path: Path) -> None:
