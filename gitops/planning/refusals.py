@@ -89,6 +89,7 @@ Locate = Callable[[str], Location | None]
 """From a JSON pointer into a topic's definition to where that stands in the files."""
 
 _LISTED: Final = 4
+_PLACES: Final = 3
 """How many versions in a row are named one by one."""
 
 LocateOld = Callable[[str, str], Location | None]
@@ -114,7 +115,8 @@ def findings_of(
     """One finding for each cause, or one for the refusal as a whole.
 
     Incompatibilities with several versions have one cause where rule, place in the new definition
-    and mismatch are the same, and the same side reads. Where the same versions cannot read the new
+    and mismatch are the same, and the same side reads; so have those of a named type that is used
+    at several places. Where the same versions cannot read the new
     schema at that place either, this has the same cause.
     """
     causes: dict[tuple[object, ...], list[Incompatibility]] = {}
@@ -148,7 +150,7 @@ def _remark_finding(
 
 
 def _cause(one: Incompatibility) -> tuple[object, ...]:
-    return one.rule, one.reader == CANDIDATE, _own_pointer(one), one.path, one.message
+    return one.rule, one.reader == CANDIDATE, _own_pointer(one), one.message
 
 
 _Cause = list[Incompatibility]
@@ -186,7 +188,7 @@ def _finding_of_causes(
     if len(causes) == 1:
         return group(_message(every), found)
     why = "; ".join(dict.fromkeys(one.message for one in every))
-    versions, place = version_list(sorted({*map(_number, every)}, reverse=True)), _place(every[0])
+    versions, place = version_list(sorted({*map(_number, every)}, reverse=True)), _place(every)
     first = replace(found[0], cause=f"{_EACH_OTHER.format('older versions')}: {why}")
     return group(f"{_EACH_OTHER.format(versions)}{place}: {why}", [first, *found[1:]])
 
@@ -216,15 +218,20 @@ def _common_cause(one: Incompatibility) -> str:
 
 
 def _message(same: Sequence[Incompatibility]) -> str:
-    one, versions = same[0], version_list([_number(each) for each in same])
-    place = _place(one)
+    one, versions = same[0], version_list([*dict.fromkeys(map(_number, same))])
+    place = _place(same)
     if one.reader != CANDIDATE:
         return f"{versions}{_OLD_READ}{place}: {one.message}"
     return f"{_NEW_READS}{versions}{place}: {one.message}"
 
 
-def _place(one: Incompatibility) -> str:
-    return f" at '{one.path}'" if one.path else ""
+def _place(same: Sequence[Incompatibility]) -> str:
+    paths = [*dict.fromkeys(f"'{one.path}'" for one in same if one.path)]
+    shown, others = paths[:_PLACES], len(paths) - _PLACES
+    if others > 0:
+        shown.append(f"{others} more place{'' if others == 1 else 's'}")
+    *first, last = shown or [""]
+    return f" at {', '.join(first)} and {last}" if first else f" at {last}" if last else ""
 
 
 def _version(one: Incompatibility) -> str:

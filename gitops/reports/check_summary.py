@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import groupby, pairwise
 from typing import Final
 
 from gitops.model.check import CheckReport, Impact
@@ -288,6 +289,9 @@ _PLACES: Final = 10
 """How many other places of one finding are named."""
 _DIFF_HEAD: Final = 2
 """The lines of a unified diff that name the files."""
+_LONG_LINE: Final = 200
+_AROUND: Final = 40
+"""So many characters around what differs in a longer line are shown."""
 
 
 def base_line(finding: Finding) -> str:
@@ -307,9 +311,34 @@ def see_line(finding: Finding, prefix: str) -> str:
 
 
 def changed_lines(patch: str) -> list[str]:
-    """The lines of a unified diff that go and come, without what is in front of them."""
-    lines = patch.split("\n")[_DIFF_HEAD:]
-    return [f"{line[0]} {line[1:].strip()}" for line in lines if line[:1] in ("-", "+")]
+    """The lines of a unified diff that go and come, without what is in front of them.
+
+    Of long lines, such as those of a definition in one line, the part that differs.
+    """
+    lines = [line for line in patch.split("\n")[_DIFF_HEAD:] if line[:1] in ("-", "+")]
+    shown = []
+    for sign, block in groupby(lines, key=lambda line: line[0]):
+        texts = [line[1:].strip() for line in block]
+        shown.append((sign, texts))
+    for (sign, old), (next_sign, new) in pairwise(shown):
+        if (sign, next_sign) == ("-", "+") and len(old) == len(new):
+            pairs = [_differing_parts(*pair) for pair in zip(old, new, strict=True)]
+            old[:], new[:] = ([*side] for side in zip(*pairs, strict=True))
+    return [f"{sign} {text}" for sign, texts in shown for text in texts]
+
+
+def _differing_parts(old: str, new: str) -> tuple[str, str]:
+    """The lines where both are short, else what differs and a little around it."""
+    if min(len(old), len(new)) <= _LONG_LINE:
+        return old, new
+    start = len(posixpath.commonprefix([old, new]))
+    end = len(posixpath.commonprefix([old[start:][::-1], new[start:][::-1]]))
+    return _part(old, start, len(old) - end), _part(new, start, len(new) - end)
+
+
+def _part(line: str, start: int, end: int) -> str:
+    first, last = max(start - _AROUND, 0), min(end + _AROUND, len(line))
+    return f"{'… ' if first else ''}{line[first:last]}{' …' if last < len(line) else ''}"
 
 
 def git_root_path(prefix: str, file: str) -> str:

@@ -12,7 +12,7 @@ import urllib3
 
 from gitops.model.clients import ShortLivedTopics
 from gitops.model.config import TlsAuthentication
-from gitops.model.errors import OutsideError, UnknownOutcomeError, UsageError
+from gitops.model.errors import OutsideError, RegistryRefusedError, UnknownOutcomeError, UsageError
 from gitops.model.names import NamespaceName
 from gitops.model.policy import SchemaAutoUpdateCompatibilityStrategy, SchemaCompatibilityStrategy
 from gitops.ports import UnreadableTopicsError, no_progress
@@ -281,7 +281,14 @@ class PulsarRegistry:
         """The topics that brokers may delete; none where they delete no inactive topics."""
         if self.broker.deletes_inactive_topics is False:
             return ShortLivedTopics()
-        return find_short_lived_topics(self._admin_client, topics, threads=self._config.concurrency)
+        namespaces = {topic.namespace for topic in topics}
+        try:
+            existing = {topic for name in namespaces for topic in self.list_topics(name)}
+        except RegistryRefusedError as error:
+            return ShortLivedTopics(unread=dict.fromkeys(topics, error.what))
+        return find_short_lived_topics(
+            self._admin_client, existing.intersection(topics), threads=self._config.concurrency
+        )
 
     def create_tenant(self, tenant: TenantState) -> None:
         """Create a tenant; the clusters that it may use must exist."""

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gitops.model.clients import ObservedClients, ObservedProducer, ObservedSubscription
+from gitops.model.clients import (
+    ObservedClients,
+    ObservedProducer,
+    ObservedSubscription,
+    ShortLivedTopics,
+)
 from gitops.model.names import TopicName
 from gitops.ports import ClientSource
 from tests.support.answering_cluster import Cluster
@@ -22,6 +27,13 @@ pytestmark = pytest.mark.slow
 _TOPIC = TopicName.parse("shop/orders/a b")
 _PATH = "persistent/shop/orders/a%20b"
 _KEEPS = {"brokers/configuration/runtime": {"brokerDeleteInactiveTopicsEnabled": "false"}}
+_LIST = "persistent/shop/orders"
+_LISTED = {
+    _LIST: [f"persistent://{_TOPIC}"],
+    f"{_LIST}/partitioned": [],
+    "non-persistent/shop/orders": [],
+    "non-persistent/shop/orders/partitioned": [],
+}
 _STATS = f"{_PATH}/stats"
 _PARTITIONED = f"{_PATH}/partitioned-stats?perPartition=true"
 
@@ -143,7 +155,7 @@ def test_no_topic_is_loaded_that_a_broker_may_delete(
 def test_a_topic_without_partitions_and_subscriptions_may_be_deleted(
     httpserver: HTTPServer, info: object, topics: object, unread: tuple[TopicName, ...]
 ) -> None:
-    answers = {"brokers/configuration/runtime": 403, f"{_PATH}/internal-info": info}
+    answers = {"brokers/configuration/runtime": 403, f"{_PATH}/internal-info": info, **_LISTED}
     registry = open_test_registry(Cluster(httpserver, answers).url)
     assert isinstance(registry, ClientSource)
 
@@ -153,11 +165,25 @@ def test_a_topic_without_partitions_and_subscriptions_may_be_deleted(
 
 
 def test_no_topic_is_short_lived_where_brokers_keep_inactive_ones(httpserver: HTTPServer) -> None:
-    answers = {**_KEEPS, f"{_PATH}/internal-info": {"cursors": {}}}
+    answers = {**_KEEPS, f"{_PATH}/internal-info": {"cursors": {}}, **_LISTED}
     registry = open_test_registry(Cluster(httpserver, answers).url)
     assert isinstance(registry, ClientSource)
 
-    assert not registry.find_short_lived_topics([_TOPIC]).topics
+    assert registry.find_short_lived_topics([_TOPIC]) == ShortLivedTopics()
+
+
+@pytest.mark.parametrize(("status", "is_known"), [(200, True), (403, False)])
+def test_a_topic_that_nobody_created_is_not_deleted(
+    httpserver: HTTPServer, status: int, *, is_known: bool
+) -> None:
+    """A broker answers 500 to a request for its ledgers (Pulsar 4.0.7)."""
+    listed = {**_LISTED, _LIST: [] if is_known else status}
+    registry = open_test_registry(Cluster(httpserver, listed).url)
+    assert isinstance(registry, ClientSource)
+
+    found = registry.find_short_lived_topics([_TOPIC])
+
+    assert (found.topics, not found.unread) == ((), is_known)
 
 
 def test_hostile_statistics_are_bounded(httpserver: HTTPServer) -> None:
