@@ -201,13 +201,14 @@ class SchemaDrift:
 class SchemaSwallowed:
     """Differences from the latest version that Pulsar takes for no difference.
 
-    `findings` are what our own rules say about them.
+    `findings` are what our own rules say about them, or what the named `waiver` lets pass.
     """
 
     topic: TopicName
     version: int
     changes: tuple[SchemaChange, ...]
     findings: tuple[Finding, ...] = ()
+    waiver: str = ""
 
 
 Action = CreateTenant | CreateNamespace | CreateTopic | SetPolicy | RegisterSchema | DeleteSchema

@@ -14,7 +14,7 @@ from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import make_finding
+from gitops.model.rules import RULES, make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
 from gitops.schemas.row import Remark
@@ -144,6 +144,8 @@ def _remark_finding(
         hint=one.hint,
     )
     found = replace(found, cause=one.message)
+    if one.breaks_promise:
+        found = replace(found, severity=RULES[one.rule].highest_severity)
     if one.old_pointer is None:
         return found
     return replace(found, compared=places.old(version, one.old_pointer))

@@ -29,15 +29,22 @@ def _safety(base: SafetyConfig, head: SafetyConfig) -> SafetyConfig:
 
 
 def _rules(base: Config, head: Config) -> Mapping[str, Severity]:
-    return {
-        rule: max(severity_in(base, rule), severity_in(head, rule))
-        for rule in sorted({*base.rules, *head.rules} & RULES.keys())
-    }
+    """A rule that one side leaves at its default is left out where that is the stricter.
+
+    The default may depend on the finding.
+    """
+    rules: dict[str, Severity] = {}
+    for rule in sorted({*base.rules, *head.rules} & RULES.keys()):
+        configured = [config.rules[rule] for config in (base, head) if rule in config.rules]
+        severity = max(configured)
+        if len(configured) > 1 or severity >= RULES[rule].highest_severity:
+            rules[rule] = severity
+    return rules
 
 
 def severity_in(config: Config, rule: str) -> Severity:
-    """How a configuration rates a rule that the table has."""
-    return config.rules.get(rule, RULES[rule].severity)
+    """The worst that a finding of a rule of the table can be with a configuration."""
+    return config.rules.get(rule, RULES[rule].highest_severity)
 
 
 # The severities that `gitops.yaml` gives to rules.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,7 +12,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy
-from gitops.model.rules import apply_severities, make_finding
+from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.lockouts import waiver_effects
@@ -35,6 +36,9 @@ TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwal
 
 _OTHER_LINE: Final = "AVRO-W023"
 _INVALID: Final = "AVRO-P001"
+_SHOWN_FAILURES: Final = 3
+_FIELD: Final = re.compile("at '[^']+'")
+"""How the message of a finding about a field begins."""
 _OF_CANDIDATE: Final = "(422)"
 """The broker's status for a definition that is not valid, whatever is stored (Pulsar 4.0.7)."""
 
@@ -55,7 +59,7 @@ def plan_topic(case: TopicCase) -> TopicOutcome:
     return _decide(case)
 
 
-def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | None:
+def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | RefusedSchema | None:
     latest = case.history.latest
     if latest is None:
         return None
@@ -63,11 +67,23 @@ def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | None:
     if not changes:
         return None
     swallowed = tuple(replace(change, ignored=True) for change in changes)
-    return SchemaSwallowed(
-        topic=case.topic,
-        version=latest.version,
+    findings = _remarks(case, latest_only=True)
+    notice = SchemaSwallowed(
+        topic=case.topic, version=latest.version, changes=swallowed, findings=findings
+    )
+    if not any(one.severity is Severity.ERROR for one in findings):
+        return notice
+    wanted = case_fingerprint(case)
+    if waiver := find_waiver(case, wanted):
+        return replace(notice, findings=waive_findings(findings, waiver), waiver=waiver.name)
+    return replace(
+        _refused_action(case, findings),
         changes=swallowed,
-        findings=_remarks(case, latest_only=True),
+        accepted=True,
+        fingerprint=wanted,
+        waiver=propose_waiver(
+            case.topic, wanted, case.today, case.waivers, _reader_effects(findings)
+        ),
     )
 
 
@@ -97,9 +113,27 @@ def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
     if waiver := find_waiver(case, wanted):
         passed = _register_action(case, waive_findings(findings, waiver))
         return replace(passed, waiver=waiver.name, accepted=accepted)
-    effects = () if accepted else waiver_effects(case)
+    effects = (*(() if accepted else waiver_effects(case)), *_reader_effects(findings))
     proposal = propose_waiver(case.topic, wanted, case.today, case.waivers, effects)
     return replace(refused, waiver=proposal)
+
+
+def _reader_effects(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """What a waiver approves beside what Pulsar refuses: readers that fail, or misread."""
+    failures = [
+        one
+        for one in findings
+        if one.severity is Severity.ERROR and RULES[one.rule].if_promised is not None
+    ]
+    if not failures:
+        return ()
+    places = dict.fromkeys(
+        f"{one.rule} {place[0]}" if (place := _FIELD.match(one.message)) else one.rule
+        for one in failures
+    )
+    shown, left = list(places)[:_SHOWN_FAILURES], len(places) - _SHOWN_FAILURES
+    what = f"{', '.join(shown)}{f' and {left} more' if left > 0 else ''}"
+    return (f"A waiver approves that messages are not read as they were written: {what}.",)
 
 
 def _line_reason(content: Finding) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from gitops.model.findings import Finding
-from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.rules import make_finding
 from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning.refusals import TopicCase
@@ -63,7 +63,7 @@ def topic_waiver_findings(
             continue
         if isinstance(outcome, RefusedSchema):
             yield from _refusal_findings(case, outcome, waiver)
-        elif isinstance(outcome, RegisterSchema) and outcome.waiver:
+        elif isinstance(outcome, RegisterSchema | SchemaSwallowed) and outcome.waiver:
             # A second one for the same change is the loader's to tell.
             first = next(each for each in case.waivers if each.name == outcome.waiver)
             if waiver.fingerprint != first.fingerprint:

@@ -14,7 +14,7 @@ from typing import Final
 from gitops.model.check import History, HistorySource
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema
+from gitops.model.plan import Notice, Plan, RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import LimitWaiver, Waiver, WaiverProposal
@@ -111,9 +111,11 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
 
 
 def used_waivers(waivers: Iterable[Waiver], plans: Iterable[Plan]) -> tuple[Waiver, ...]:
-    """Those that let a schema of a plan in."""
-    actions = (action for plan in plans for action in plan.actions)
-    used = {action.waiver for action in actions if isinstance(action, RegisterSchema)}
+    """Those that let a schema of a plan in, or a difference that Pulsar ignores."""
+    entries = (entry for plan in plans for entry in (*plan.actions, *plan.notices))
+    used = {
+        entry.waiver for entry in entries if isinstance(entry, RegisterSchema | SchemaSwallowed)
+    }
     return tuple(one for one in waivers if one.name in used)
 
 

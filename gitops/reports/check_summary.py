@@ -14,7 +14,7 @@ from typing import Final
 from gitops.model.check import CheckReport, Impact
 from gitops.model.findings import Finding, Location, Severity, causes_of, group
 from gitops.model.names import TopicName
-from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.registry_comparison import VersionSkew
 
@@ -203,13 +203,15 @@ def is_split(report: CheckReport) -> bool:
     return any(one.finding.rule == SPLIT for one in all_findings(report))
 
 
-def waived_schemas(report: CheckReport) -> tuple[tuple[str, RegisterSchema], ...]:
-    """The registry and the schema, of each that is let in by a waiver only."""
+def waived_schemas(
+    report: CheckReport,
+) -> tuple[tuple[str, RegisterSchema | SchemaSwallowed], ...]:
+    """The registry and the schema, of each that is let pass by a waiver only."""
     return tuple(
-        (its.plan.registry, action)
+        (its.plan.registry, entry)
         for its in report.registries
-        for action in its.plan.actions
-        if isinstance(action, RegisterSchema) and action.waiver
+        for entry in (*its.plan.actions, *its.plan.notices)
+        if isinstance(entry, RegisterSchema | SchemaSwallowed) and entry.waiver
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from gitops.model.check import CheckReport
 from gitops.model.findings import Location, Severity
-from gitops.model.plan import RegisterSchema
+from gitops.model.plan import RegisterSchema, SchemaSwallowed
 from gitops.planning.plan_document import to_document
 from gitops.reports.check_summary import (
     ReportedFinding,
@@ -134,10 +134,13 @@ def _held_back(severity: Severity, number: int, command: str) -> str:
     return _command(_LEVELS[severity], short(text), {"title": f"{more} held back"})
 
 
-def _waived(action: RegisterSchema, registry: str, prefix: str) -> str:
+def _waived(action: RegisterSchema | SchemaSwallowed, registry: str, prefix: str) -> str:
     """A warning at the first thing that the waiver lets pass."""
-    by = "a rule would hold it back" if action.accepted else "Pulsar would refuse it"
-    text = f"{by} under {action.strategy.value}; the waiver {action.waiver} allows it"
+    by = "a rule would hold it back"
+    if isinstance(action, RegisterSchema):
+        by = by if action.accepted else "Pulsar would refuse it"
+        by = f"{by} under {action.strategy.value}"
+    text = f"{by}; the waiver {action.waiver} allows it"
     where = next((one.place for one in action.findings), None)
     title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
     return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})

@@ -239,10 +239,11 @@ def _noticed(check: RegistryCheck, notice: Notice, order: UpgradeOrder) -> Row:
             )
         case SchemaSwallowed():
             return row(
-                standing=TopicStatus.IGNORED,
+                standing=TopicStatus.RULE_WAIVED if notice.waiver else TopicStatus.IGNORED,
                 versions=f"v{notice.version}",
-                verdict="= ignored",
+                verdict="⚠ ignored by Pulsar, waived" if notice.waiver else "= ignored",
                 findings=notice.findings,
+                waived_by=notice.waiver,
             )
 
 

@@ -11,6 +11,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas import event_kinds
 from gitops.schemas.row import Remark
+from gitops.schemas.strategies import TRANSITIVE, promised_reads
 from gitops.schemas.types import SchemaTypes
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
@@ -56,7 +57,8 @@ def changes_of_all(
     """What readers of all live versions' messages suffer from; `versions` are oldest first.
 
     Each place is told once by a rule, with the newest version that it concerns. Only the latest
-    counts for what its own consumers read, and for what the step to the new schema looks like.
+    counts for what its own consumers read, and for what the step to the new schema looks like;
+    under a transitive strategy the consumers of every version count.
     Under ALWAYS_COMPATIBLE the versions of the new schema's own kind are all that counts.
     """
     if strategy is Strategy.ALWAYS_COMPATIBLE:
@@ -71,17 +73,67 @@ def changes_of_all(
             continue
         compared.add(identity)
         if index == latest:
-            found = changes_of(types, old, new, strategy)
+            remarks = _with_promise(changes_of(types, old, new, strategy), strategy)
         else:
-            found = _since(version, changes_of(types, old, new, Strategy.BACKWARD))
+            remarks = _since(
+                version, _older_changes(types, old, versions[latest][1], new, strategy)
+            )
         if strategy is Strategy.ALWAYS_COMPATIBLE:
             broken = event_kinds.broken_readers(types, version, old, new, forward=index == latest)
-            found = (*broken, *found)
-        for remark in found:
+            remarks = (*broken, *remarks)
+        for remark in remarks:
             place = (remark.rule, remark.path, remark.pointer)
             if index == latest or place not in told:
                 told.add(place)
                 yield version, remark
+
+
+def _older_changes(
+    types: SchemaTypes,
+    old: StoredSchema,
+    latest: StoredSchema,
+    new: StoredSchema,
+    strategy: Strategy,
+) -> tuple[Remark, ...]:
+    """What readers of the messages of a version before the latest one suffer from.
+
+    Under a transitive strategy also what consumers of that version suffer from for certain. What
+    the latest version breaks already is no broken promise of the new one.
+    """
+    remarks = changes_of(types, old, new, Strategy.BACKWARD)
+    if strategy not in TRANSITIVE:
+        return remarks
+    places = {(one.rule, one.path, one.pointer) for one in remarks}
+    remarks = changes_of(types, old, new, strategy)
+    if not any(_is_certain(one) for one in remarks):
+        return tuple(one for one in remarks if (one.rule, one.path, one.pointer) in places)
+    before = changes_of(types, old, latest, strategy)
+    known = {(one.rule, one.path) for one in before if _is_certain(one)}
+    changes: list[Remark] = []
+    for one in _with_promise(remarks, strategy):
+        is_known = (one.rule, one.path) in known
+        if (one.rule, one.path, one.pointer) in places:
+            changes.append(replace(one, breaks_promise=one.breaks_promise and not is_known))
+        elif one.breaks_promise and not is_known:
+            changes.append(one)
+    return tuple(changes)
+
+
+def _is_certain(remark: Remark) -> bool:
+    return remark.breaks_readers or remark.breaks_old_readers
+
+
+def _with_promise(remarks: Iterable[Remark], strategy: Strategy) -> tuple[Remark, ...]:
+    """The remarks, each with whether the strategy promises the reading that fails."""
+    new_reads, old_read = promised_reads(strategy)
+    return tuple(
+        replace(
+            one,
+            breaks_promise=(new_reads and one.breaks_readers)
+            or (old_read and one.breaks_old_readers),
+        )
+        for one in remarks
+    )
 
 
 def _since(version: int, remarks: Iterable[Remark]) -> tuple[Remark, ...]:

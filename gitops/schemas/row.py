@@ -27,7 +27,10 @@ class Remark:
     The pointers are RFC 6901 JSON pointers into the new definition and into the old one, which is
     None where only the new one is to blame. `stops_readers`: one with the new schema fails on
     some messages of the old, which Pulsar does not see; `stops_old_readers`: one with the old
-    schema on some of the new.
+    schema on some of the new. `breaks_readers` and `breaks_old_readers`: for certain they fail,
+    or read other values, as the format does not allow the change; not where it depends on what
+    people meant, or where the format has a rule for such values. `breaks_promise`: the strategy
+    promises that these readers can read.
     """
 
     rule: str
@@ -38,6 +41,9 @@ class Remark:
     hint: str = ""
     stops_readers: bool = False
     stops_old_readers: bool = False
+    breaks_readers: bool = False
+    breaks_old_readers: bool = False
+    breaks_promise: bool = False
 
 
 class Reason(Struct, frozen=True):

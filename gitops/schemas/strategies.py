@@ -31,6 +31,14 @@ def reads_forward(strategy: Strategy) -> bool:
     return strategy in _OLD_READ_NEW
 
 
+def promised_reads(strategy: Strategy) -> tuple[bool, bool]:
+    """Whether the candidate is promised to read what is stored, and stored schemas to read it.
+
+    Of the latest version, and under TRANSITIVE strategies of every live one.
+    """
+    return strategy in _NEW_READS, strategy in _OLD_READ
+
+
 def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator[tuple[_T, _T]]:
     """(reader, writer) for every check, in the broker's order: the newest version first.
 

@@ -14,7 +14,8 @@ class Rule:
     A rule is not configurable where a breach means that a file could not be understood: the
     desired state is then not known, and silence would turn a typing error into a deletion.
     `found_by` is the function below `gitops` that decides that there is a breach; of several the
-    first to read.
+    first to read. `if_promised` is the severity of a finding about readers that fail for certain
+    where the strategy promises that they can read; None where the strategy does not matter.
     """
 
     id: str
@@ -22,6 +23,12 @@ class Rule:
     title: str
     found_by: str
     configurable: bool = True
+    if_promised: Severity | None = None
+
+    @property
+    def highest_severity(self) -> Severity:
+        """The worst that a finding of it can be by default."""
+        return max(self.severity, self.if_promised or Severity.OFF)
 
 
 def fixed_error(rule: str, title: str, found_by: str) -> Rule:
@@ -37,6 +44,11 @@ def error(rule: str, title: str, found_by: str) -> Rule:
 def warning(rule: str, title: str, found_by: str) -> Rule:
     """A warning, unless `gitops.yaml` rates it otherwise."""
     return Rule(rule, Severity.WARNING, title, found_by)
+
+
+def reader_warning(rule: str, title: str, found_by: str) -> Rule:
+    """A warning; an error where the strategy promises that the readers that fail can read."""
+    return Rule(rule, Severity.WARNING, title, found_by, if_promised=Severity.ERROR)
 
 
 def info(rule: str, title: str, found_by: str) -> Rule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.rules.rule import error, fixed_error, info, warning
+from gitops.model.rules.rule import error, fixed_error, info, reader_warning, warning
 
 AVRO_RULES: Final = (
     error(
@@ -66,24 +66,28 @@ AVRO_RULES: Final = (
     fixed_error(
         "AVRO-R008", "aliases make the writer invalid", "schemas.avro.compatibility._readability"
     ),
-    warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
-    warning(
+    reader_warning("AVRO-W001", "an enum loses symbols", "schemas.avro.review_types.enum_remarks"),
+    reader_warning(
         "AVRO-W002",
         "an enum gets symbols that older consumers do not have",
         "schemas.avro.review_types.enum_remarks",
     ),
-    warning(
+    reader_warning(
         "AVRO-W003",
         "bytes and text are read as each other",
         "schemas.avro.review_types._other_kind",
     ),
-    warning(
+    reader_warning(
         "AVRO-W004",
         "a decimal gets another precision or scale",
         "schemas.avro.review_types._decimals",
     ),
-    warning("AVRO-W005", "a logical type changes", "schemas.avro.review_types._other_logical_type"),
-    warning("AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._renamed"),
+    reader_warning(
+        "AVRO-W005", "a logical type changes", "schemas.avro.review_types._other_logical_type"
+    ),
+    reader_warning(
+        "AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._renamed"
+    ),
     warning("AVRO-W007", "fields of the same type change places", "schemas.avro.review._moved"),
     warning("AVRO-W008", "a promotion rounds numbers", "schemas.avro.review_types._other_kind"),
     warning(
@@ -100,8 +104,10 @@ W: what it accepts although readers would suffer from it.
 
 KEY_VALUE_RULES: Final = (
     error("KV-P001", "half of a KEY_VALUE is a KEY_VALUE", "schemas.key_value.review.review_half"),
-    warning("KV-W001", "the encoding of a KEY_VALUE changes", "schemas.key_value.review._encoding"),
-    warning(
+    reader_warning(
+        "KV-W001", "the encoding of a KEY_VALUE changes", "schemas.key_value.review._encoding"
+    ),
+    reader_warning(
         "KV-W002",
         "half of a KEY_VALUE changes its type, and Pulsar keeps the old one",
         "schemas.key_value.review._half_types",
@@ -135,32 +141,32 @@ EXTERNAL_RULES: Final = (
 
 PROTOBUF_RULES: Final = (
     warning("PROTO-W001", "a field is removed", "schemas.protobuf_native.review_fields._became"),
-    warning(
+    reader_warning(
         "PROTO-W002",
         "a field gets another number",
         "schemas.protobuf_native.review_fields._became",
     ),
-    warning(
+    reader_warning(
         "PROTO-W003",
         "another field uses the number of a field",
         "schemas.protobuf_native.review_fields._became",
     ),
-    warning(
+    reader_warning(
         "PROTO-W004",
         "a type is laid out in another way",
         "schemas.protobuf_native.review_types.type_remarks",
     ),
-    warning(
+    reader_warning(
         "PROTO-W005",
         "a type reads some values differently",
         "schemas.protobuf_native.review._Walk._types",
     ),
-    warning(
+    reader_warning(
         "PROTO-W006",
         "a field becomes repeated, single or optional",
         "schemas.protobuf_native.review_fields._cardinality",
     ),
-    warning(
+    reader_warning(
         "PROTO-W007",
         "a field becomes required, or is no longer",
         "schemas.protobuf_native.review_fields.required_field_remarks",
@@ -170,7 +176,7 @@ PROTOBUF_RULES: Final = (
         "fields are moved into one oneof, or out of it",
         "schemas.protobuf_native.review.oneof_remarks",
     ),
-    warning(
+    reader_warning(
         "PROTO-W009",
         "the values of an enum change",
         "schemas.protobuf_native.review_types._Enums.remarks",
@@ -183,6 +189,8 @@ PROTOBUF_RULES: Final = (
         "a field or a value is renamed",
         "schemas.protobuf_native.review_fields._renamed",
     ),
-    warning("PROTOBUF-W001", "the fields of a PROTOBUF change", "schemas.protobuf.review._changes"),
+    reader_warning(
+        "PROTOBUF-W001", "the fields of a PROTOBUF change", "schemas.protobuf.review._changes"
+    ),
 )
 """PROTO-W*, PROTOBUF-W*: changes that Pulsar does not compare and that harm readers."""

@@ -167,10 +167,7 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
     rows = [
         (
             Text(rule.id, style="bold"),
-            Text(
-                rule.severity.name.lower() + ("" if rule.configurable else ", always"),
-                style=STYLES[rule.severity],
-            ),
+            Text(_default_severity(rule), style=STYLES[rule.highest_severity]),
             Text(rule.title),
         )
         for rule in rules
@@ -184,6 +181,12 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
             "the fixed ones (always)."
         ),
     )
+
+
+def _default_severity(rule: Rule) -> str:
+    if rule.if_promised is not None:
+        return f"{rule.if_promised.name.lower()} or {rule.severity.name.lower()}"
+    return rule.severity.name.lower() + ("" if rule.configurable else ", always")
 
 
 # What `fmt` changed or would change.

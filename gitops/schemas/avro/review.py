@@ -39,7 +39,7 @@ def _renamed(
     old: Record, new: Record, written: Mapping[str, Field], at: Change
 ) -> Iterator[Remark]:
     kept = {id(field) for field in written.values()}
-    ignores_aliases = at.wire is Wire.AVRO and at.aliases.name(old.name) != new.name
+    ignores_aliases = at.wire is Wire.JSON or at.aliases.name(old.name) != new.name
     for before, after in match_aliases(old, new, written) if ignores_aliases else ():
         kept.add(id(before))
         written = {**written, after.name: before}
@@ -71,21 +71,27 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
 def _without_effect(
     before: tuple[Record, Field], after: tuple[Record, Field], at: Change
 ) -> Remark:
+    """The author writes that it is a rename, so that losing the values is no guess."""
     (was, old), (now, new) = before, after
-    hint = (
-        f'add "aliases": ["{was.name}"] to record {now.name}: Avro looks for field aliases under '
-        "the record's name"
-    )
+    if at.wire is Wire.JSON:
+        why = "readers of JSON go by names alone"
+        hint = f"keep the name '{old.name}': JSON has no aliases"
+    else:
+        why = f"record {was.name} has become {now.name}"
+        hint = (
+            f'add "aliases": ["{was.name}"] to record {now.name}: Avro looks for field aliases '
+            "under the record's name"
+        )
+        hint = _by_both(old, new) if at.forward else hint
     return Remark(
         rule="AVRO-W006",
-        message=f"the alias '{old.name}' of '{new.name}' is not used, because record {was.name} "
-        f"has become {now.name}: consumers with the new schema do not find what messages contain "
-        "as "
-        f"'{old.name}'",
+        message=f"the alias '{old.name}' of '{new.name}' is not used, because {why}: consumers "
+        f"with the new schema do not find what messages contain as '{old.name}'",
         path=at.field_path(new.name),
         pointer=f"{at.new.field(*after)}/name",
         old_pointer=f"{at.old.field(*before)}/name",
-        hint=_by_both(old, new) if at.forward else hint,
+        hint=hint,
+        breaks_readers=True,
     )
 
 

@@ -110,6 +110,7 @@ def enum_remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             old_pointer=f"{at.old_pointer}/symbols/{old.symbols.index(gone[0])}",
             hint=f"keep {_named(gone)} until no message has {_it(gone)} any more",
             stops_readers=not _has_default(new, at),
+            breaks_readers=not _has_default(new, at),
         )
     if added and at.forward:
         yield Remark(
@@ -122,6 +123,7 @@ def enum_remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             old_pointer=f"{at.old_pointer}/symbols",
             hint=f"upgrade every consumer before a producer writes {_it(added)}",
             stops_old_readers=not _has_default(old, at),
+            breaks_old_readers=not _has_default(old, at),
         )
 
 
@@ -173,6 +175,8 @@ def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
             pointer=at.pointer,
             old_pointer=at.old_pointer,
             hint=f"keep {old.kind}, or add a new field of type {new.kind}",
+            breaks_readers=at.wire is Wire.JSON,
+            breaks_old_readers=at.wire is Wire.JSON,
         )
     elif is_promotion(old, new) or (at.forward and is_promotion(new, old)):
         yield from _other_logical_type(old, new, at)
@@ -217,6 +221,7 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
     """Also beside a promotion, which turns the number of one into the number of the other."""
     was, now = logical_type_of(old), logical_type_of(new)
     if was != now:
+        is_wrong = at.wire is Wire.AVRO and _mean_different_values(was, now)
         yield Remark(
             rule="AVRO-W005",
             message=f"{_said(was, old)} becomes {_said(now, new)}, which Pulsar does not compare: "
@@ -225,14 +230,27 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
             pointer=at.pointer,
             old_pointer=at.old_pointer,
             hint="keep the logical type, or add a new field",
+            breaks_readers=is_wrong and (old.kind == new.kind or is_promotion(old, new)),
+            breaks_old_readers=is_wrong and (old.kind == new.kind or is_promotion(new, old)),
         )
 
 
+def _mean_different_values(was: str, now: str) -> bool:
+    """Whether one value has two meanings, so that readers get a wrong one for certain.
+
+    A plain number may have been meant as anything, and local timestamps are counted alike.
+    """
+    return bool(was and now) and was.removeprefix("local-") != now.removeprefix("local-")
+
+
 def _decimals(before: Decimal, after: Decimal, at: Change) -> Iterator[Remark]:
+    is_wrong = at.wire is Wire.AVRO and after.scale != before.scale
     if after.scale != before.scale:
         factor = f"10^{abs(before.scale - after.scale)}"
-        way = "large" if after.scale < before.scale else "small"
-        why = f"in consumers with the new schema older values come out too {way} by {factor}"
+        ways = ("large", "small") if after.scale < before.scale else ("small", "large")
+        why = f"in consumers with the new schema older values come out too {ways[0]} by {factor}"
+        if at.forward:
+            why += f", and in consumers with the old schema newer ones too {ways[1]}"
     elif after.precision < before.precision:
         why = f"values of more than {after.precision} digits, which messages may have, do not fit"
     elif after.precision > before.precision and at.forward:
@@ -246,6 +264,8 @@ def _decimals(before: Decimal, after: Decimal, at: Change) -> Iterator[Remark]:
         pointer=at.pointer,
         old_pointer=at.old_pointer,
         hint=f"keep {before}, or add a new field for {after}",
+        breaks_readers=is_wrong,
+        breaks_old_readers=is_wrong,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitops.model.decision import StoredSchema
+from gitops.model.schema import SchemaType
 from gitops.schemas.key_value.parser import ENCODING, HALVES, INLINE, named_halves, split
 from gitops.schemas.row import (
     Remark,
@@ -100,6 +101,8 @@ def _encoding(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
             pointer="/encoding",
             old_pointer="/encoding",
             hint=f"keep {before}, or move to a new topic",
+            breaks_readers=True,
+            breaks_old_readers=True,
         )
 
 
@@ -112,6 +115,7 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
         return
     for name, (before, after) in halves:
         if before.type is not after.type:
+            is_wrong = not _may_agree(before.type, after.type)
             yield Remark(
                 rule="KV-W002",
                 message=f"the {name} changes from {before.type.value} to {after.type.value}, which "
@@ -119,4 +123,21 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
                 pointer=f"/{name}",
                 old_pointer=f"/{name}",
                 hint="move to a new topic",
+                breaks_readers=is_wrong,
+                breaks_old_readers=is_wrong,
             )
+
+
+_ALIKE: Final = (
+    {SchemaType.INT8, SchemaType.BOOLEAN},
+    {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP},
+    {SchemaType.INT64, SchemaType.LOCAL_DATE},
+    {SchemaType.INT64, SchemaType.LOCAL_TIME},
+)
+"""Types whose bytes may have been meant as one another (Java client 4.0.7)."""
+
+
+def _may_agree(before: SchemaType, after: SchemaType) -> bool:
+    """Whether values of one may be what the other reads: bytes may be anything."""
+    types = {before, after}
+    return SchemaType.BYTES in types or any(types <= alike for alike in _ALIKE)

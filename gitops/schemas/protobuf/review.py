@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.model.decision import StoredSchema
+from gitops.schemas.protobuf_native.descriptors import Type
+from gitops.schemas.protobuf_native.review_types import laid_out_alike
 from gitops.schemas.row import Remark
 
+_REQUIRED: Final = "LABEL_REQUIRED"
 _PARSING_INFO: Final = "__PARSING_INFO__"
 _PLACE: Final = f"/properties/{_PARSING_INFO}"
 """A pointer into what admin REST shows: the definition says nothing of it."""
@@ -33,27 +36,36 @@ class _Field:
         return f"{'' if label == 'optional' else f'{label} '}{self.type.lower()}"
 
 
-def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:
-    """One remark for each field that is gone or differs; nothing where a side does not say."""
+def remarks(old: StoredSchema, new: StoredSchema, *, forward: bool) -> tuple[Remark, ...]:
+    """One remark for each field that is gone or differs; nothing where a side does not say.
+
+    `forward`: consumers of the old schema are to read what the new one writes.
+    """
     before, after = (_fields(one.properties.get(_PARSING_INFO, "")) for one in (old, new))
     if not before or not after:
         return ()
-    return tuple(_changes(before, after))
+    return tuple(_changes(before, after, forward=forward))
 
 
-def _changes(before: Mapping[str, _Field], after: Mapping[str, _Field]) -> Iterator[Remark]:
+def _changes(
+    before: Mapping[str, _Field], after: Mapping[str, _Field], *, forward: bool
+) -> Iterator[Remark]:
     there = {field.number: field for field in after.values()}
     for field in before.values():
-        what = _became(field, after.get(field.name), there.get(field.number))
-        if what:
+        later = after.get(field.name)
+        if what := _became(field, later, there.get(field.number)):
+            breaks = _breaks(field, later, there.get(field.number))
+            who = "the new or the old schema" if forward and breaks[1] else "the new schema"
             yield Remark(
                 rule="PROTOBUF-W001",
-                message=f"{what}, which Pulsar does not compare: consumers with the new schema "
+                message=f"{what}, which Pulsar does not compare: consumers with {who} "
                 "lose or misread what messages contain there",
                 path=field.name,
                 pointer=_PLACE,
                 old_pointer=_PLACE,
                 hint=f"keep '{field.name}' as {field} = {field.number}",
+                breaks_readers=breaks[0],
+                breaks_old_readers=breaks[1],
             )
 
 
@@ -67,6 +79,19 @@ def _became(old: _Field, later: _Field | None, there: _Field | None) -> str:
     if later.number != old.number:
         return f"the number changes from {old.number} to {later.number}"
     return f"{old} becomes {later}" if later != old else ""
+
+
+def _breaks(old: _Field, later: _Field | None, there: _Field | None) -> tuple[bool, bool]:
+    """Whether consumers with the new schema, and with the old one, fail or misread for certain.
+
+    As for PROTOBUF_NATIVE: another number or another form on the wire; and `required`, where a
+    parser fails on a message that lacks the field.
+    """
+    is_lost = later is not None and later.number != old.number
+    if there is not None and {old.type, there.type} <= Type.__members__.keys():
+        is_lost = is_lost or not laid_out_alike(Type[old.type], Type[there.type])
+    was, now = (one is not None and one.label == _REQUIRED for one in (old, there))
+    return is_lost or (now and not was), is_lost or (was and not now)
 
 
 def _fields(text: str) -> dict[str, _Field]:

@@ -10,10 +10,11 @@ from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.row import AvroDefinitions
 from gitops.schemas.protobuf import review
 from gitops.schemas.row import DefinitionForm, Remark, SchemaTypeRow
+from gitops.schemas.strategies import reads_forward
 
 
-def _review_change(old: StoredSchema, new: StoredSchema, _strategy: Strategy) -> tuple[Remark, ...]:
-    return review.remarks(old, new)
+def _review_change(old: StoredSchema, new: StoredSchema, strategy: Strategy) -> tuple[Remark, ...]:
+    return review.remarks(old, new, forward=reads_forward(strategy))
 
 
 @cache

@@ -100,6 +100,8 @@ class _Losses:
     remarks: tuple[Remark, ...] = ()
     stops_readers: bool = False
     stops_old_readers: bool = False
+    breaks_readers: bool = False
+    breaks_old_readers: bool = False
 
 
 _NONE: Final = _Losses()
@@ -172,6 +174,8 @@ class _Walk:
             remarks=losses,
             stops_readers=any(one.stops_readers for one in inside),
             stops_old_readers=any(one.stops_old_readers for one in inside),
+            breaks_readers=any(one.breaks_readers for one in inside),
+            breaks_old_readers=any(one.breaks_old_readers for one in inside),
         )
 
 
@@ -212,4 +216,6 @@ def _replaced(old: Field, new: Field, losses: _Losses, at: Change) -> Remark:
         remark,
         stops_readers=losses.stops_readers,
         stops_old_readers=losses.stops_old_readers,
+        breaks_readers=losses.breaks_readers,
+        breaks_old_readers=losses.breaks_old_readers,
     )

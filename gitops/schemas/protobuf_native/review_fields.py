@@ -13,7 +13,12 @@ from gitops.schemas.protobuf_native.field_matching import (
     match,
     similar_names,
 )
-from gitops.schemas.protobuf_native.review_types import Change, is_required, read_effect
+from gitops.schemas.protobuf_native.review_types import (
+    Change,
+    consumers_text,
+    is_required,
+    read_effect,
+)
 from gitops.schemas.protobuf_native.schema import Field, Message, render_labelled_type, render_type
 from gitops.schemas.row import Remark
 
@@ -48,7 +53,7 @@ def required_field_remarks(at: Change) -> Iterator[Remark]:
                 new=field,
                 hint="make it optional",
             )
-            yield replace(remark, stops_readers=True)
+            yield replace(remark, stops_readers=True, breaks_readers=True)
     for number, field in before.items():
         if number not in after and at.forward:
             remark = at.remark(
@@ -59,7 +64,7 @@ def required_field_remarks(at: Change) -> Iterator[Remark]:
                 new=news.get(number),
                 hint="keep it required until every consumer has the new schema",
             )
-            yield replace(remark, stops_old_readers=True)
+            yield replace(remark, stops_old_readers=True, breaks_old_readers=True)
 
 
 def _required(message: Message) -> dict[int, Field]:
@@ -74,13 +79,20 @@ def _cardinality(old: Field, new: Field, at: Change) -> Iterator[Remark]:
         writer, who = new, "old"
     else:
         return
-    yield at.remark(
+    remark = at.remark(
         "PROTO-W006",
         f"{render_labelled_type(old)} becomes {render_labelled_type(new)}, "
         f"which Pulsar does not compare: consumers with the {who} schema {_of_many(writer)}",
         old=old,
         new=new,
         hint="keep it as it is, or add a field with another name and number",
+    )
+    # Of other values Protobuf's rules say which one a reader takes.
+    is_lost = writer.message is None and writer.packed
+    yield replace(
+        remark,
+        breaks_readers=is_lost and writer is old,
+        breaks_old_readers=is_lost and writer is new,
     )
 
 
@@ -183,7 +195,15 @@ def _became(old: Field, later: Field | None, there: Field | None, at: Change) ->
         yield _removed(old, at) if later is None else _renumbered(old, later, at)
     elif there is not later:
         gone = "is gone" if later is None else f"has the number {later.number}"
-        yield _reused(old, there, f"'{old.name}' {gone}, and its number", at)
+        # A field that is still there, under another number, is not renamed.
+        is_kept = later is not None and later.name == old.name
+        what = f"'{old.name}' {gone}, and its number"
+        remark = _reused(old, there, what, at, is_kept=is_kept)
+        yield replace(
+            remark,
+            breaks_readers=is_kept or remark.breaks_readers,
+            breaks_old_readers=is_kept or remark.breaks_old_readers,
+        )
     elif there.name != old.name:
         yield _renamed(old, there, at)
 
@@ -220,31 +240,41 @@ def _reserve(field: Field) -> str:
 
 
 def _renumbered(old: Field, new: Field, at: Change) -> Remark:
-    return at.remark(
+    forth = f", and consumers with the old schema what they contain as {new.number}"
+    remark = at.remark(
         "PROTO-W002",
         f"the number changes from {old.number} to {new.number}, which Pulsar does not compare: "
-        f"consumers with the new schema do not see what messages contain as {old.number}",
+        f"consumers with the new schema do not see what messages contain as {old.number}"
+        f"{forth if at.forward else ''}",
         old=old,
         new=new,
         hint=f"keep the number {old.number}",
     )
+    return replace(remark, breaks_readers=True, breaks_old_readers=True)
 
 
-def _reused(old: Field, new: Field, what: str, at: Change, *, or_else: str = "") -> Remark:
+def _reused(old: Field, new: Field, what: str, at: Change, *, is_kept: bool = False) -> Remark:
     found = read_effect(old, new)
-    how = found.what if found else f"read one as the other ({render_type(new)})"
     forth = read_effect(new, old) if at.forward else None
+    as_other = f"read one as the other ({render_type(new)})"
+    old_how = forth.what if forth else as_other
+    is_certain = is_kept or (forth is not None and forth.lost)
+    how = consumers_text(
+        found.what if found else as_other, old_how if at.forward and is_certain else ""
+    )
     remark = at.remark(
         "PROTO-W003",
-        f"{what} {old.number} belongs to '{new.name}' now: consumers with the new schema {how}",
+        f"{what} {old.number} belongs to '{new.name}' now: {how}",
         old=old,
         new=new,
-        hint=f"give '{new.name}' a number that was never used{or_else}",
+        hint=f"give '{new.name}' a number that was never used",
     )
     return replace(
         remark,
         stops_readers=found is not None and found.fails,
         stops_old_readers=forth is not None and forth.fails,
+        breaks_readers=found is not None and found.lost,
+        breaks_old_readers=forth is not None and forth.lost,
     )
 
 
@@ -253,7 +283,8 @@ def _renamed(old: Field, new: Field, at: Change) -> Remark:
     lost = _is_lost(old, new)
     if lost or not similar_names(old.name, new.name):
         or_else = "" if lost else "; if only its name changed, nothing is lost"
-        return _reused(old, new, f"'{old.name}' is gone, and its number", at, or_else=or_else)
+        remark = _reused(old, new, f"'{old.name}' is gone, and its number", at)
+        return replace(remark, hint=f"{remark.hint}{or_else}")
     return at.remark(
         "PROTO-W011",
         f"'{old.name}' is called '{new.name}' now: messages are read as before, JSON and "

@@ -103,7 +103,8 @@ _SMALL: Final = frozenset((Type.BOOL, Type.ENUM))
 class ReadEffect:
     """What readers do; `lost`: no value comes out right, otherwise some do.
 
-    `fails`: on some values they stop, instead of reading other ones.
+    `fails`: on some values they stop, instead of reading other ones. What is not `lost` Protobuf's
+    encoding rules call compatible, under the condition that is told.
     """
 
     what: str
@@ -115,14 +116,11 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
     """About a field whose type is another one; two messages are compared by their fields."""
     back = read_effect(old, new)
     forth = read_effect(new, old) if at.forward else None
-    found = [f"consumers with the new schema {back.what}"] if back else []
-    if forth is not None and not (back and back.lost):
-        found.append(f"consumers with the old schema {forth.what}")
-    if found:
+    if back or forth:
         remark = at.remark(
             "PROTO-W004" if back and back.lost else "PROTO-W005",
             f"{render_type(old)} becomes {render_type(new)}, which Pulsar does not compare: "
-            + "; ".join(found),
+            + consumers_text(back.what if back else "", forth.what if forth else ""),
             old=old,
             new=new,
             hint=f"keep {render_type(old)}, or add a field with another name and number",
@@ -131,7 +129,17 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
             remark,
             stops_readers=_stops(back, at.new, new),
             stops_old_readers=_stops(forth, at.old, old),
+            breaks_readers=back is not None and back.lost,
+            breaks_old_readers=forth is not None and forth.lost,
         )
+
+
+def consumers_text(new: str, old: str) -> str:
+    """What consumers with the new schema do, and those with the old one; empty for nothing odd."""
+    if new == old:
+        return f"consumers with the new or the old schema {new}"
+    effects = (("new", new), ("old", old))
+    return "; ".join(f"consumers with the {who} schema {what}" for who, what in effects if what)
 
 
 def _stops(effect: ReadEffect | None, message: Message, reader: Field) -> bool:
@@ -165,6 +173,11 @@ def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
 def needs_value(reader: Field) -> bool:
     """Whether a number that an enum does not name is a required field that is missing."""
     return reader.closed and reader.label is Label.REQUIRED
+
+
+def laid_out_alike(one: Type, other: Type) -> bool:
+    """Whether Protobuf's encoding rules let fields of either type read the other's values."""
+    return _together(one, other, _FAMILIES) and {one, other} != {Type.MESSAGE, Type.STRING}
 
 
 def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> bool:
@@ -283,11 +296,18 @@ class _Enums:
         for value in self.old.values:
             now, names = later.get(value.name), there.get(value.number, [])
             if now is not None and now != value.number:
-                yield self._renumbered(value, now, names)
+                was_there = [old.name for old in self.old.values if old.number == now]
+                remark = self._renumbered(value, now, names, was_there, forward=forward)
+                yield replace(
+                    remark,
+                    breaks_readers=value.number not in kept,
+                    breaks_old_readers=now not in kept,
+                )
             elif not names:
                 yield self._removed(value)
             elif value.number not in kept:  # else it was another name of a value that stays
-                yield self._other_name(value, names[0], known=names[0] in earlier)
+                is_known = names[0] in earlier
+                yield self._other_name(value, names[0], known=is_known, forward=forward)
         if forward and self.old.closed:
             yield from self._added()
 
@@ -301,30 +321,44 @@ class _Enums:
             None,
             "" if reserved else f'add `reserved {value.number};` and `reserved "{value.name}";`',
         )
-        return replace(remark, stops_readers=self.new_needs_value)
+        fails = self.new_needs_value
+        return replace(remark, stops_readers=fails, breaks_readers=fails)
 
-    def _renumbered(self, value: EnumValue, now: int, names: list[str]) -> Remark:
-        what = f"read the old number as '{names[0]}'" if names else self._unknown()
+    def _renumbered(
+        self,
+        value: EnumValue,
+        now: int,
+        names: list[str],
+        was_there: list[str],
+        *,
+        forward: bool,
+    ) -> Remark:
+        """`names` are what the old number means now, `was_there` what the new one meant."""
+        back = f"read the old number as '{names[0]}'" if names else self._unknown()
+        unknown = _unknown(closed=self.old.closed, needs_value=self.old_needs_value)
+        forth = f"read the new number as '{was_there[0]}'" if was_there else unknown
+        what = consumers_text(back, forth if forward else "")
         remark = self._remark(
             "PROTO-W009",
-            f"'{value.name}' of {self._name} changes from {value.number} to {now}: "
-            f"consumers with the new schema {what}",
+            f"'{value.name}' of {self._name} changes from {value.number} to {now}: {what}",
             value,
             value.name,
             f"keep the number {value.number}",
         )
         return replace(remark, stops_readers=self.new_needs_value and not names)
 
-    def _other_name(self, value: EnumValue, name: str, *, known: bool) -> Remark:
+    def _other_name(self, value: EnumValue, name: str, *, known: bool, forward: bool) -> Remark:
         if known or not similar_names(value.name, name):
-            return self._remark(
+            remark = self._remark(
                 "PROTO-W009",
                 f"{value.number} of {self._name} means '{name}' instead of '{value.name}': "
-                "consumers with the new schema read one as the other",
+                + consumers_text(_AS_OTHER, _AS_OTHER if forward else ""),
                 value,
                 name,
                 f"give '{name}' a number that was never used",
             )
+            # A name that the old schema does not have may be a new one for the same value.
+            return replace(remark, breaks_readers=known, breaks_old_readers=known)
         return self._remark(
             "PROTO-W011",
             f"'{value.name}' of {self._name} is called '{name}' now: messages are read as before, "
@@ -347,16 +381,15 @@ class _Enums:
                     value.name,
                     "upgrade every consumer before a producer writes it",
                 )
-                yield replace(remark, stops_old_readers=self.old_needs_value)
+                fails = self.old_needs_value
+                yield replace(remark, stops_old_readers=fails, breaks_old_readers=fails)
 
     @property
     def _name(self) -> str:
         return short_name(self.new.full_name)
 
     def _unknown(self) -> str:
-        if self.new_needs_value or self.new.closed:
-            return f"{_without(needs_value=self.new_needs_value)}, since the enum is closed"
-        return "get a number without a name"
+        return _unknown(closed=self.new.closed, needs_value=self.new_needs_value)
 
     def _remark(
         self, rule: str, message: str, old: EnumValue | None, new: str | None, hint: str
@@ -369,6 +402,16 @@ class _Enums:
             old_pointer=pointer(self.old.full_name, old.name if old else None),
             hint=hint,
         )
+
+
+_AS_OTHER: Final = "read one as the other"
+
+
+def _unknown(*, closed: bool, needs_value: bool) -> str:
+    """What a reader makes of a number that its enum does not name."""
+    if needs_value or closed:
+        return f"{_without(needs_value=needs_value)}, since the enum is closed"
+    return "get a number without a name"
 
 
 def _without(*, needs_value: bool) -> str:

@@ -27,7 +27,18 @@ def test_deletions_are_allowed_where_both_allow_them() -> None:
 
 def test_a_rule_that_is_switched_off_keeps_its_severity() -> None:
     found = stricter(config(), config(AVRO_W001=Severity.OFF))
-    assert found.rules["AVRO-W001"] is severity_in(config(), "AVRO-W001")
+    assert "AVRO-W001" not in found.rules
+    assert severity_in(found, "AVRO-W001") is Severity.ERROR
+
+
+def test_a_rule_with_one_default_that_is_lowered_keeps_it() -> None:
+    found = stricter(config(), config(AVRO_W007=Severity.INFO))
+    assert severity_in(found, "AVRO-W007") is Severity.WARNING
+
+
+def test_an_error_outside_of_the_promise_is_stricter_than_the_default() -> None:
+    found = stricter(config(), config(AVRO_W001=Severity.ERROR))
+    assert found.rules["AVRO-W001"] is Severity.ERROR
 
 
 def test_a_rule_that_is_rated_higher_is_so_at_once() -> None:

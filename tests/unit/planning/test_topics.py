@@ -14,6 +14,7 @@ from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
+from gitops.planning.waiver_findings import topic_waiver_findings
 from tests.support.states import (
     CREATED,
     INT64,
@@ -27,6 +28,7 @@ from tests.support.states import (
     record,
 )
 from tests.support.topic_plans import locate, planned
+from tests.support.waivers import waiver
 
 _OLD = avro(field("a"))
 _NEW = avro(field("a"), field("b", default=""))
@@ -71,8 +73,8 @@ _ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
         (replace(STRING, properties={"owner": "me"}), STRING, [("property owner", "–")]),
         (
             pair("", "", "STRING", "STRING"),
-            pair("", "", "STRING", "INT64"),
-            [("value.type", "INT64")],
+            pair("", "", "STRING", "BYTES"),
+            [("value.type", "BYTES")],
         ),
     ],
     ids=[
@@ -256,14 +258,14 @@ _MORE = avro(field("a"), field("e", _ENUM))
 _FEWER = avro(field("a"), field("e", {**_ENUM, "symbols": ["A"]}))
 
 
-def _graded(rules: dict[str, Severity]) -> TopicOutcome:
+def _graded(rules: dict[str, Severity], strategy: Strategy = Strategy.FORWARD) -> TopicOutcome:
     return plan_topic(
         TopicCase(
             today=TODAY,
             topic=CREATED,
             desired=_FEWER,
             history=history(_MORE),
-            strategy=Strategy.FULL,
+            strategy=strategy,
             line=PULSAR_4_0,
             locate=locate,
             rules=rules,
@@ -279,6 +281,25 @@ def test_what_pulsar_takes_and_readers_would_not_is_said_and_goes_on() -> None:
     assert (found.rule, found.severity) == ("AVRO-W001", Severity.WARNING)
     assert found.location == locate("/fields/1/type/symbols")
     assert found.compared == Location(file="v0", pointer="/fields/1/type/symbols/1")
+
+
+def test_a_certain_failure_holds_the_topic_back_where_the_strategy_promises_to_read() -> None:
+    outcome = _graded({}, Strategy.FULL)
+
+    assert isinstance(outcome, RefusedSchema)
+    assert outcome.accepted
+    assert outcome.waiver is not None
+    assert outcome.waiver.effects == (
+        "A waiver approves that messages are not read as they were written: AVRO-W001 at 'e'.",
+    )
+    assert [found.severity for found in outcome.findings] == [Severity.ERROR]
+
+
+def test_a_configured_severity_counts_in_both_directions() -> None:
+    for strategy in (Strategy.FULL, Strategy.FORWARD):
+        outcome = _graded({"AVRO-W001": Severity.WARNING}, strategy)
+        assert isinstance(outcome, RegisterSchema)
+        assert [found.severity for found in outcome.findings] == [Severity.WARNING]
 
 
 def test_a_rule_that_is_made_an_error_holds_the_topic_back() -> None:
@@ -313,14 +334,42 @@ def test_our_own_error_holds_back_what_pulsar_would_take() -> None:
     assert outcome.findings == (poison,)
 
 
-def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> None:
-    old = pair(record(), record())
-    new = replace(old, properties={**old.properties, "kv.encoding.type": "SEPARATED"})
+_PAIR = pair(record(), record())
+_SEPARATED = replace(_PAIR, properties={**_PAIR.properties, "kv.encoding.type": "SEPARATED"})
 
-    outcome = planned(new, history(old))
+
+def test_an_encoding_that_pulsar_does_not_see_is_said_of_what_it_ignores() -> None:
+    outcome = planned(_SEPARATED, history(_PAIR), Strategy.ALWAYS_COMPATIBLE)
 
     assert isinstance(outcome, SchemaSwallowed)
-    assert [found.rule for found in outcome.findings] == ["KV-W001"]
+    assert [(one.rule, one.severity) for one in outcome.findings] == [("KV-W001", Severity.WARNING)]
+
+
+def test_a_broken_promise_that_pulsar_ignores_is_held_back_and_can_be_waived() -> None:
+    case = TopicCase(
+        today=TODAY,
+        topic=CREATED,
+        desired=_SEPARATED,
+        history=history(_PAIR),
+        strategy=Strategy.BACKWARD,
+        line=PULSAR_4_0,
+        locate=locate,
+    )
+
+    refused = plan_topic(case)
+    assert isinstance(refused, RefusedSchema)
+    assert refused.accepted
+    assert all(change.ignored for change in refused.changes)
+    assert [one.severity for one in refused.findings] == [Severity.ERROR]
+    assert refused.waiver is not None
+    assert refused.fingerprint in refused.waiver.text
+
+    waived = replace(case, waivers=(waiver(refused.fingerprint),))
+    outcome = plan_topic(waived)
+    assert isinstance(outcome, SchemaSwallowed)
+    assert outcome.waiver == "agreed"
+    assert [one.severity for one in outcome.findings] == [Severity.INFO]
+    assert list(topic_waiver_findings(waived, outcome)) == []
 
 
 def _with_enum(*symbols: str, **more: str) -> SchemaInfo:
@@ -335,10 +384,59 @@ def test_messages_of_older_versions_are_there_to_be_read() -> None:
 
     assert isinstance(outcome, RegisterSchema)
     (found,) = outcome.findings
-    assert found.rule == "AVRO-W001"
+    assert (found.rule, found.severity) == ("AVRO-W001", Severity.WARNING)
     assert "since v0, " in found.message
     assert found.compared is not None
     assert found.compared.file == "v0"
+
+
+def test_a_transitive_strategy_promises_to_read_every_version() -> None:
+    held = history(_with_enum("A", "B"), avro())
+
+    outcome = planned(_with_enum("A"), held, Strategy.BACKWARD_TRANSITIVE)
+
+    assert isinstance(outcome, RefusedSchema)
+    (found,) = outcome.findings
+    assert (found.rule, found.severity) == ("AVRO-W001", Severity.ERROR)
+    assert "since v0, " in found.message
+
+
+def test_what_an_earlier_version_broke_is_no_error_of_a_later_one() -> None:
+    held = history(_with_enum("A", "B"), _with_enum("A"))
+    desired = avro(
+        field("e", {"type": "enum", "name": "E", "symbols": ["A"]}, default="A"),
+        field("b", default=""),
+    )
+
+    outcome = planned(desired, held, Strategy.FULL_TRANSITIVE)
+
+    assert isinstance(outcome, RegisterSchema)
+    assert [(one.rule, one.severity) for one in outcome.findings] == [
+        ("AVRO-W001", Severity.WARNING)
+    ]
+
+
+def test_a_transitive_strategy_promises_old_consumers_of_every_version_to_read() -> None:
+    held = history(_with_enum("A"), avro())
+
+    looser = planned(_with_enum("A", "B"), held, Strategy.FORWARD)
+    outcome = planned(_with_enum("A", "B"), held, Strategy.FORWARD_TRANSITIVE)
+
+    assert isinstance(looser, RegisterSchema)
+    assert looser.findings == ()
+    assert isinstance(outcome, RefusedSchema)
+    assert [(one.rule, one.severity) for one in outcome.findings] == [("AVRO-W002", Severity.ERROR)]
+
+
+def test_new_symbols_are_reported_once_under_a_transitive_strategy() -> None:
+    held = history(_with_enum("A"), _with_enum("A", "B"))
+
+    outcome = planned(_with_enum("A", "B", "C"), held, Strategy.FORWARD_TRANSITIVE)
+
+    assert isinstance(outcome, RefusedSchema)
+    (found,) = outcome.findings
+    assert "'C'" in found.message
+    assert "'B'" not in found.message
 
 
 def test_what_is_swallowed_is_compared_with_the_latest_alone() -> None:

@@ -14,7 +14,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.repository.definitions.proto_positions import ProtoPositions
-from gitops.schemas.review import changes_of
+from gitops.schemas.review import changes_of_all
 from gitops.schemas.row import Remark
 from tests.support.case_files import Case, cases
 from tests.support.protos import native, sources
@@ -63,7 +63,8 @@ def _remarks(case: Case) -> tuple[Remark, ...]:
         StoredSchema(type=SchemaType.PROTOBUF_NATIVE, data=info.schema.encode())
         for info in _compiled(case)
     )
-    return changes_of(PULSAR_4_0.types, old, new, _strategy(case))
+    changes = changes_of_all(PULSAR_4_0.types, [(0, old)], new, _strategy(case))
+    return tuple(remark for _, remark in changes)
 
 
 def _strategy(case: Case) -> SchemaCompatibilityStrategy:
@@ -88,7 +89,8 @@ def _files(case: Case, side: str) -> dict[str, bytes]:
 
 
 def _shown(remark: Remark, places: tuple[ProtoPositions, ...]) -> str:
-    severity = RULES[remark.rule].severity.name.lower()
+    rule = RULES[remark.rule]
+    severity = (rule.highest_severity if remark.breaks_promise else rule.severity).name.lower()
     old, new = places
     head = f"{new.at_pointer(remark.pointer)} {remark.rule} {severity} at '{remark.path}': "
     compare = f"    compare {old.at_pointer(remark.old_pointer or '')}\n"
