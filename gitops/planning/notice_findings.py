@@ -42,7 +42,8 @@ def notice_findings(
             case SchemaDrift():
                 pass  # where git's history is known, beside this plan
             case SchemaSwallowed():
-                yield _swallowed(notice, locate(notice.topic, ""))
+                if not notice.waiver:  # which says more
+                    yield _swallowed(notice, locate(notice.topic, ""))
                 yield from notice.findings
 
 
