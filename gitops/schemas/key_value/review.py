@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.model.schema import SchemaType
 from gitops.schemas.key_value.parser import ENCODING, HALVES, INLINE, named_halves, split
+from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import (
     Remark,
     RowOf,
@@ -115,7 +115,7 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
         return
     for name, (before, after) in halves:
         if before.type is not after.type:
-            is_wrong = not _may_agree(before.type, after.type)
+            is_wrong = not may_share_bytes(before.type, after.type)
             yield Remark(
                 rule="KV-W002",
                 message=f"the {name} changes from {before.type.value} to {after.type.value}, which "
@@ -126,18 +126,3 @@ def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
                 breaks_readers=is_wrong,
                 breaks_old_readers=is_wrong,
             )
-
-
-_ALIKE: Final = (
-    {SchemaType.INT8, SchemaType.BOOLEAN},
-    {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP},
-    {SchemaType.INT64, SchemaType.LOCAL_DATE},
-    {SchemaType.INT64, SchemaType.LOCAL_TIME},
-)
-"""Types whose bytes may have been meant as one another (Java client 4.0.7)."""
-
-
-def _may_agree(before: SchemaType, after: SchemaType) -> bool:
-    """Whether values of one may be what the other reads: bytes may be anything."""
-    types = {before, after}
-    return SchemaType.BYTES in types or any(types <= alike for alike in _ALIKE)

@@ -37,3 +37,17 @@ VALUE: Final = SchemaTypeRow(validate=_validate_empty)
 
 AUTO: Final = SchemaTypeRow(validate=_refuse, kept_as=SchemaType.NONE)
 """What only clients use: nothing of such a type is ever stored."""
+
+_ALIKE: Final = (
+    {SchemaType.INT8, SchemaType.BOOLEAN},
+    {SchemaType.INT64, SchemaType.DATE, SchemaType.TIME, SchemaType.TIMESTAMP},
+    {SchemaType.INT64, SchemaType.LOCAL_DATE},
+    {SchemaType.INT64, SchemaType.LOCAL_TIME},
+)
+"""Types whose bytes may have been meant as one another (Java client 4.0.7)."""
+
+
+def may_share_bytes(one: SchemaType, other: SchemaType) -> bool:
+    """Whether values of one may be what the other reads: bytes may be anything."""
+    types = {one, other}
+    return SchemaType.BYTES in types or any(types <= alike for alike in _ALIKE)
