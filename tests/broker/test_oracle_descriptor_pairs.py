@@ -105,3 +105,20 @@ def test_what_comes_out_otherwise_is_remarked(pairs: list[Pair]) -> None:
         assert found - {_RENAMED}, pair
 
     assert len(changed) > _COUNT / 10
+
+
+def test_what_is_called_certain_fails_or_comes_out_otherwise(pairs: list[Pair]) -> None:
+    """In both directions; a reader that gets every value right is never called broken."""
+    certain = 0
+    for pair in pairs:
+        old, new = pair.old.schema.encode(), pair.new.schema.encode()
+        found = remarks(old, new, forward=True)
+        for is_broken, reading in (
+            (any(one.breaks_readers for one in found), pair.new_reads_old),
+            (any(one.breaks_old_readers for one in found), pair.old_reads_new),
+        ):
+            if is_broken:
+                assert reading.failed or reading.changed, pair
+                certain += 1
+
+    assert certain > _COUNT / 10

@@ -50,4 +50,5 @@ _ALIKE: Final = (
 def may_share_bytes(one: SchemaType, other: SchemaType) -> bool:
     """Whether values of one may be what the other reads: bytes may be anything."""
     types = {one, other}
-    return SchemaType.BYTES in types or any(types <= alike for alike in _ALIKE)
+    is_bytes = not types.isdisjoint({SchemaType.BYTES, SchemaType.NONE})
+    return is_bytes or any(types <= alike for alike in _ALIKE)
