@@ -76,8 +76,11 @@ def test_a_symbol_that_messages_have(
     _change(schemas, "NEW", "PAID")
     code, document = _check(schemas, command)
     (registry,) = document["registries"]
-    assert code == 0, "Pulsar does not compare symbols"
-    assert registry["plan"]["notices"] == []
+    assert code == 1
+    (notice,) = registry["plan"]["notices"]
+    assert (notice["notice"], notice["pulsarAccepts"]) == ("Refused", True)
+    errors = [one for one in registry["plan"]["findings"] if one["severity"] == "error"]
+    assert [one["rule"] for one in errors] == ["AVRO-W001"]
     code, document = _check(schemas, command, *REPLAY)
     assert code == 1
     (found,) = [one for one in document["findings"] if one["rule"].startswith("REPLAY")]
@@ -107,9 +110,10 @@ def test_the_comment_shows_the_failing_messages(schemas: Schemas, command: Comma
     _change(schemas, "NEW", "PAID")
     args = ("check", "--base", "main", "--repo", schemas.root, "--format", "markdown")
     text = command(*args, *REPLAY).out
-    assert text.startswith("### ✗ Do not merge: messages cannot be read")
-    assert "Pulsar would accept the schema change" in text.partition("\n")[0]
-    assert "| ✗&nbsp;25 of 100 messages fail |" in text
+    headline, _, text = text.partition("\n")
+    assert headline.startswith("### ✗ Do not merge: the schema change is held back")
+    assert "although Pulsar would accept it" in headline
+    assert "25&nbsp;of 100 messages fail |" in text
     assert "`samples/shipped.avro#4`" in text
 
 

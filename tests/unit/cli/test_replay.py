@@ -310,6 +310,9 @@ def test_a_check_answers_all_the_same_if_the_engine_fails(
     clone: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use(_Broken(), monkeypatch)
+    config = (clone.root / "gitops.yaml").read_text("utf-8")
+    clone.write({"gitops.yaml": config.replace("\nrules:\n", "\nrules:\n  AVRO-W001: warning\n")})
+    clone.commit(message="A lower severity")
     lose_a_symbol(clone.root)
     args = ("check", "--repo", clone.root, "--base", "main", "--replay")
     said = command(*args)
