@@ -18,6 +18,7 @@ from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.model.waivers import LimitWaiver, Waiver
+from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import unneeded_limit_findings
 from gitops.planning.lost_versions import loss_findings
@@ -138,6 +139,7 @@ def read_plan_input(
         rules=rules,
         waivers=repository.waivers,
         clients=repository.clients,
+        readers=client_readers(repository.clients, repository.observed_clients.get(registry.name)),
         limit_waivers=repository.limit_waivers,
         prune=planning.prune,
         unread=unread,

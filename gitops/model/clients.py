@@ -12,6 +12,9 @@ from gitops.model.schema import SchemaInfo
 
 SchemalessClient = Literal["AUTO_CONSUME", "AUTO_PRODUCE", "NONE"]
 
+ClientLanguage = Literal["java", "python", "go", "node", "cpp", "dotnet", "dotpulsar"]
+"""Client libraries that decode differently: `dotnet` is Pulsar.Client."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionPin:
@@ -44,7 +47,10 @@ class Produces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A service; `definitions` are the files that its schemas are made of."""
+    """A service; `definitions` are the files that its schemas are made of.
+
+    `language` is None where its manifest does not say it.
+    """
 
     name: str
     owner: str
@@ -52,6 +58,7 @@ class Client:
     produces: tuple[Produces, ...]
     location: Location
     definitions: tuple[str, ...] = ()
+    language: ClientLanguage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -126,3 +133,24 @@ class ObservedClients:
     topics: Mapping[TopicName, ObservedTopic] = field(default_factory=dict)
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     file: str = ""
+
+
+_LIBRARIES: Final[tuple[tuple[str, ClientLanguage], ...]] = (
+    ("Pulsar-Java-v", "java"),
+    ("Pulsar-CPP-v", "python"),
+    ("Pulsar Go ", "go"),
+    ("Pulsar.Client v", "dotnet"),
+    ("DotPulsar", "dotpulsar"),
+)
+"""How the version strings of client libraries begin (those of Go and .NET from their sources)."""
+
+
+def language_of(client: str) -> ClientLanguage | None:
+    """The language of the library that calls itself so, None for an unknown one.
+
+    pulsar-client for Python 3.13.0 calls itself as the C++ client does, on which it is built. Such
+    a client counts as Python's: of those on top of the C++ client it alone decodes Avro itself.
+    """
+    if client.startswith("Pulsar-CPP-v") and "-node-client-v" in client:
+        return "node"
+    return next((name for start, name in _LIBRARIES if client.startswith(start)), None)

@@ -24,7 +24,7 @@ from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.producer_connection import admit_producer
 from gitops.broker.registration import CANDIDATE, register
-from gitops.model.clients import Client, ClientSchema, VersionPin
+from gitops.model.clients import Client, ClientLanguage, ClientSchema, VersionPin
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.findings import Location
 from gitops.model.names import TopicName
@@ -108,6 +108,7 @@ class DeclaredUse:
     client: str
     role: Role
     schema: ClientSchema
+    language: ClientLanguage | None = None
 
 
 def declared_uses(clients: Iterable[Client]) -> dict[TopicName, list[DeclaredUse]]:
@@ -120,7 +121,9 @@ def declared_uses(clients: Iterable[Client]) -> dict[TopicName, list[DeclaredUse
         )
         for role, topic, schemas in sides:
             for schema in schemas:
-                use = DeclaredUse(client=client.name, role=role, schema=schema)
+                use = DeclaredUse(
+                    client=client.name, role=role, schema=schema, language=client.language
+                )
                 uses.setdefault(topic, []).append(use)
     return uses
 

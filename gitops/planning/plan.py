@@ -37,6 +37,7 @@ from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning import fingerprints, waiver_findings
 from gitops.planning.broker_document import conflict_findings, doubt_findings
+from gitops.planning.client_readers import ClientReader
 from gitops.planning.creations import (
     existence_findings,
     namespace_actions,
@@ -139,7 +140,8 @@ class PlanInput:
     `unread` are topics that the files name and the registry cannot show, with its answers: they are
     neither in `desired` nor in `observed`. `neighbours` are topics that no file names, of
     namespaces whose policies the plan changes: what becomes of their clients counts. `clients` are
-    the declared ones. `is_live`: `observed` is the registry itself, and not a record of it.
+    the declared ones, and `readers` the consumers whose languages count. `is_live`: `observed` is
+    the registry itself, and not a record of it.
     `left_out` are the namespaces, as the files want them, whose own changes are out of the plan's
     scope: topics are decided by what the registry has.
     """
@@ -161,6 +163,7 @@ class PlanInput:
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     neighbours: Mapping[TopicName, TopicState] = field(default_factory=dict)
     clients: tuple[Client, ...] = ()
+    readers: Mapping[TopicName, tuple[ClientReader, ...]] = field(default_factory=dict)
     is_live: bool = True
     left_out: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
 
@@ -360,6 +363,7 @@ def _case(
         content=plan_input.content.get(topic, ()),
         rules=plan_input.rules,
         waivers=waivers,
+        readers=plan_input.readers.get(topic, ()),
     )
 
 

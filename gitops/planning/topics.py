@@ -14,6 +14,7 @@ from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, Sc
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
+from gitops.planning.client_readers import UNKNOWN_MISREADS, ReadersCase, misreading_remarks
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.lockouts import waiver_effects
 from gitops.planning.refusals import (
@@ -231,12 +232,24 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
         new = to_stored_type(to_stored(case.desired))
     except PayloadError:
         return ()
+    versions = list(_readable(entries))
+    remarks = [*changes_of_all(case.line.types, versions, new, case.strategy)]
+    readers = ReadersCase(
+        readers=case.readers, versions=versions, new=new, strategy=case.strategy, line=case.line
+    )
+    misread = list(misreading_remarks(readers))
+    if case.readers and all(reader.language for reader in case.readers):
+        told = {remark.path for _, remark in misread}
+        is_java = all(reader.language == "java" for reader in case.readers)
+        remarks = [
+            (version, remark)
+            for version, remark in remarks
+            if remark.rule != UNKNOWN_MISREADS or not (is_java or remark.path in told)
+        ]
     places = DefinitionLocations(new=case.locate)
     found = [
         one
-        for version, remark in changes_of_all(
-            case.line.types, list(_readable(entries)), new, case.strategy
-        )
+        for version, remark in (*remarks, *misread)
         for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
     ]
     return apply_severities(found, case.rules)

@@ -16,6 +16,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import ChangeKind, SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import AUTO_TYPES, SchemaType
+from gitops.schemas.client_profiles import Decoding, Misreading
 from gitops.schemas.strategies import LabelledSchema, Outcome, check_strategy
 
 
@@ -126,6 +127,12 @@ def _no_reasons(_writer: StoredSchema, _reader: StoredSchema) -> tuple[Reason, .
     return ()
 
 
+def _no_misreadings(
+    _decoding: Decoding, _writer: StoredSchema, _reader: StoredSchema
+) -> tuple[Misreading, ...]:
+    return ()
+
+
 def _never_unreadable(_reader: StoredSchema, _writer: StoredSchema) -> str | None:
     return None
 
@@ -166,7 +173,8 @@ class SchemaTypeRow:
 
     `resolve` gets what is written and what reads it: why Avro's resolution of both fails, of types
     whose readers resolve. `unreadable_reason` gets a reader and a writer: why a consumer fails on
-    such messages, None where it reads them, or nothing is known.
+    such messages, None where it reads them, or nothing is known. `misreadings` gets a writer and a
+    reader: what a client that decodes in another way than Java's gets wrong.
     """
 
     validate: Callable[[StoredSchema], None]
@@ -195,6 +203,9 @@ class SchemaTypeRow:
     ] = _whole
     resolve: Callable[[StoredSchema, StoredSchema], tuple[Reason, ...]] = _no_reasons
     unreadable_reason: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
+    misreadings: Callable[[Decoding, StoredSchema, StoredSchema], tuple[Misreading, ...]] = (
+        _no_misreadings
+    )
 
 
 RowOf = Callable[[SchemaType], SchemaTypeRow]

@@ -20,7 +20,9 @@ TRANSITIVE: Final = frozenset(
 _BACKWARD: Final = frozenset({Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE})
 _FORWARD: Final = frozenset({Strategy.FORWARD, Strategy.FORWARD_TRANSITIVE})
 _FULL: Final = frozenset({Strategy.FULL, Strategy.FULL_TRANSITIVE})
-_NEW_READS: Final = _BACKWARD | _FULL
+NEW_READS: Final = _BACKWARD | _FULL
+"""Strategies that let consumers of the candidate read what existing schemas wrote."""
+
 _OLD_READ: Final = _FORWARD | _FULL
 _OLD_READ_NEW: Final = _OLD_READ | {Strategy.UNDEFINED}
 _T = TypeVar("_T")
@@ -45,7 +47,7 @@ def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator
     A FULL strategy asks first whether the existing schema reads the candidate's data
     (Pulsar 4.0.7). ALWAYS_* strategies ask nothing.
     """
-    is_forward, is_backward = strategy in _OLD_READ, strategy in _NEW_READS
+    is_forward, is_backward = strategy in _OLD_READ, strategy in NEW_READS
     for old in reversed(existing):
         if is_forward:
             yield old, candidate

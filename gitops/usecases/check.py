@@ -52,6 +52,7 @@ from gitops.model.replay import ReplayReport
 from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.model.waivers import Waiver, WaiverProposal
+from gitops.planning.client_readers import ClientReader, client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import limit_proposal
 from gitops.planning.plan import PlanInput, make_plan
@@ -338,6 +339,13 @@ class _RegistryAnswer:
         subjects = subjects_of(plan_input, head, topics, base)
         return replay(replaying, subjects, known, self.progress)
 
+    @property
+    def _readers(self) -> Mapping[TopicName, tuple[ClientReader, ...]]:
+        """The base's observed clients come first: a change must not be able to drop them."""
+        base, head = self._loaded.base, self._loaded.head
+        observed = base.observed_clients.get(self.name) or head.observed_clients.get(self.name)
+        return client_readers(head.clients, observed)
+
     def _plan_input(
         self,
         observed: KnownRegistry,
@@ -375,6 +383,7 @@ class _RegistryAnswer:
                 if source.findings and topic in topics
             },
             rules=limits.rules,
+            readers=self._readers,
             is_live=observed.history.source is HistorySource.REGISTRY,
         )
 

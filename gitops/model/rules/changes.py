@@ -217,6 +217,11 @@ CLIENT_RULES: Final = (
         "live clients of a changed topic are not declared",
         "rollout.undeclared_clients.undeclared_clients",
     ),
+    error(
+        "CLIENT-R012",
+        "a client that is not Java misreads what Java reads",
+        "planning.client_readers.misreading_remarks",
+    ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""
 

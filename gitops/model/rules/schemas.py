@@ -95,6 +95,11 @@ AVRO_RULES: Final = (
         "a record of a union is read as another",
         "schemas.avro.review_unions.new_reader_remarks",
     ),
+    warning(
+        "AVRO-W010",
+        "clients that are not Java misread what Java reads",
+        "schemas.avro.review_clients.client_remarks",
+    ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
 

@@ -234,6 +234,7 @@ class TopicDocument(Document):
 
 
 Schemaless = Literal["AUTO_CONSUME", "AUTO_PRODUCE", "NONE"]
+Language = Literal["java", "python", "go", "node", "cpp", "dotnet", "dotpulsar"]
 
 
 def _form_of_one(value: object) -> str:
@@ -277,6 +278,11 @@ class ClientDocument(Document):
     kind: Literal["Client"]
     name: NonEmpty
     owner: NonEmpty
+    language: Language | None = Field(
+        default=None,
+        description="The client library: those that are not Java's decode differently. `dotnet` "
+        "is Pulsar.Client.",
+    )
     consumes: list[ConsumesDocument] = Field(default_factory=list)
     produces: list[ProducesDocument] = Field(default_factory=list)
 

@@ -183,6 +183,7 @@ class _Reader:
         return Client(
             name=document.name,
             owner=document.owner,
+            language=document.language,
             consumes=tuple(self._consumes(c, i) for i, c in enumerate(document.consumes)),
             produces=tuple(self._produces(p, i) for i, p in enumerate(document.produces)),
             location=self.manifest.location(("name",)),

@@ -9,14 +9,17 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import compatibility, equality
+from gitops.schemas.avro.client_reading import find_misreadings
 from gitops.schemas.avro.diff import differences
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review import avro_changes
+from gitops.schemas.avro.review_clients import client_remarks
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_logical_defaults import review_logical_defaults
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Record, Schema
+from gitops.schemas.client_profiles import Decoding, Misreading
 from gitops.schemas.row import (
     DefinitionForm,
     InvalidSchemaDataError,
@@ -106,11 +109,22 @@ class AvroDefinitions:
                 return ()
             try:
                 before, after = self._parser.parse_data(old.data), self._parser.parse_data(new.data)
-                return avro_changes(before, after, wire=wire, forward=reads_forward(strategy))
+                forward = reads_forward(strategy)
+                remarks = avro_changes(before, after, wire=wire, forward=forward)
             except (AvroParseError, RecursionError):  # the broker fails on it, which says enough
                 return ()
+            if wire is not Wire.AVRO:
+                return remarks
+            clients = client_remarks(self.misreadings, old, new, forward=forward)
+            return (*remarks, *clients)
 
         return review
+
+    def misreadings(
+        self, decoding: Decoding, writer: StoredSchema, reader: StoredSchema
+    ) -> tuple[Misreading, ...]:
+        """What a client that is not Java's gets wrong of messages of `writer`."""
+        return find_misreadings(self._parser, decoding, writer.data, reader.data)
 
     def diff(self, old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:
         """The differences; of what is no definition only that it differs."""
@@ -186,4 +200,5 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         names=avro.names,
         resolve=avro.resolve,
         unreadable_reason=avro.reader_check(Wire.AVRO),
+        misreadings=avro.misreadings,
     )

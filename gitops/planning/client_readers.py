@@ -1,0 +1,119 @@
+"""Consumers whose language is known, and what those that are not Java misread after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gitops.broker.lines.line import BrokerLine
+from gitops.model.clients import Client, ClientLanguage, ObservedClients, language_of
+from gitops.model.decision import StoredSchema
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout_reason import name_list
+from gitops.schemas.client_profiles import CLIENT_PROFILES, Misreading
+from gitops.schemas.row import Remark
+from gitops.schemas.strategies import NEW_READS, TRANSITIVE, reads_forward
+
+CLIENT_MISREADS: Final = "CLIENT-R012"
+UNKNOWN_MISREADS: Final = "AVRO-W010"
+_MOST_NAMES: Final = 10
+_HINT: Final = (
+    "keep what Java alone takes; a client of another language says so in clients/ (`language:`, "
+    "now taken as {})"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ClientReader:
+    """A consumer of a topic; `language` is None where nobody says it.
+
+    `name` is how a sentence calls it: a client's name, or a subscription of the statistics.
+    """
+
+    name: str
+    language: ClientLanguage | None
+
+
+def client_readers(
+    clients: Iterable[Client], observed: ObservedClients | None
+) -> Mapping[TopicName, tuple[ClientReader, ...]]:
+    """The consumers of all topics: declared ones, and subscriptions that nobody declares."""
+    readers: dict[TopicName, set[ClientReader]] = {}
+    declared: set[tuple[TopicName, str]] = set()
+    for client in clients:
+        for use in client.consumes:
+            declared.add((use.topic, use.subscription))
+            reader = ClientReader(name=client.name, language=client.language)
+            readers.setdefault(use.topic, set()).add(reader)
+    for topic, seen in (observed.topics if observed else {}).items():
+        for subscription in seen.subscriptions:
+            if (topic, subscription.name) in declared:
+                continue
+            for library in subscription.clients or ("",):
+                name = f"subscription '{subscription.name}'{f' ({library})' if library else ''}"
+                reader = ClientReader(name=name, language=language_of(library))
+                readers.setdefault(topic, set()).add(reader)
+    return {topic: tuple(sorted(found, key=str)) for topic, found in readers.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadersCase:
+    """A topic that gets a new version; `versions` are the live ones, oldest first."""
+
+    readers: Sequence[ClientReader]
+    versions: Sequence[tuple[int, StoredSchema]]
+    new: StoredSchema
+    strategy: SchemaCompatibilityStrategy
+    line: BrokerLine
+
+
+def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
+    """Where consumers that are not Java misread messages that the strategy lets them read.
+
+    With the version that is compared, newest first; a place is told once for each language.
+    """
+    by_language: dict[ClientLanguage, list[str]] = {}
+    for reader in case.readers:
+        if reader.language is not None:
+            by_language.setdefault(reader.language, []).append(reader.name)
+    misreadings = case.line.types.row_of(case.new.type).misreadings
+    for language, names in sorted(by_language.items()):
+        profile, told = CLIENT_PROFILES[language], set[tuple[bool, Misreading]]()
+        for reads_old, version, writer, reader in _pairs(case):
+            for found in misreadings(profile.decoding, writer, reader):
+                if (reads_old, found) in told:
+                    continue
+                told.add((reads_old, found))
+                written = f"v{version}" if reads_old else "the new schema"
+                known = "the new schema" if reads_old else f"v{version}"
+                does = "may read wrong values from" if found.is_silent else "fails on"
+                pointers = (found.writer_pointer, found.reader_pointer)
+                old_pointer, pointer = pointers if reads_old else reversed(pointers)
+                yield (
+                    version,
+                    Remark(
+                        rule=CLIENT_MISREADS,
+                        message=f"{profile.library} with {known} {does} messages of {written}: "
+                        f"{found.message} ({name_list(sorted(names), _MOST_NAMES)})",
+                        path=found.path,
+                        pointer=pointer,
+                        old_pointer=old_pointer,
+                        hint=_HINT.format(language),
+                    ),
+                )
+
+
+def _pairs(case: ReadersCase) -> Iterator[tuple[bool, int, StoredSchema, StoredSchema]]:
+    """Whether the new schema reads, the other version, the writer and the reader.
+
+    Messages of every live version may be stored, whatever the strategy compares with.
+    """
+    alike = [each for each in reversed(case.versions) if each[1].type is case.new.type]
+    if case.strategy in NEW_READS:
+        for version, old in alike:
+            yield True, version, old, case.new
+    if reads_forward(case.strategy):
+        for version, old in alike if case.strategy in TRANSITIVE else alike[:1]:
+            yield False, version, case.new, old
