@@ -21,9 +21,9 @@ _HINTS: Final = {
     Cause.NAME: "keep the name, or give the new one an alias",
     Cause.UNION: "keep the order of the branches, and add new ones at the end",
     Cause.ALIAS: "keep the names of the record and of the field",
-    Cause.DEFAULT: "use a default that JSON can say: a number, text or null",
 }
-"""Symbols, logical types and bytes as text are left out: rules about them are for all languages."""
+"""Symbols, logical types and bytes as text are left out: rules about them are for all languages. A
+default that is returned as its JSON is told of declared clients alone: it harms few readers."""
 
 
 Misreadings = Callable[[Decoding, StoredSchema, StoredSchema], tuple[Misreading, ...]]
@@ -59,14 +59,17 @@ def _by_path(
 def _remark(
     path: str, who: str, same: Sequence[tuple[str, Misreading]], pointer: str, old_pointer: str
 ) -> Remark:
-    reasons = dict.fromkeys(
-        f"{library} {'may read wrong values' if one.is_silent else 'fails'}: {one.message}"
-        for library, one in same
-    )
+    by_library: dict[str, list[Misreading]] = {}
+    for library, one in same:
+        by_library.setdefault(library, []).append(one)
+    clauses = [
+        f"{library} {'may read wrong values' if any(m.is_silent for m in some) else 'fails'}: "
+        f"{'; '.join(dict.fromkeys(m.message for m in some))}"
+        for library, some in by_library.items()
+    ]
     return Remark(
         rule="AVRO-W010",
-        message=f"consumers with {who} schema that are not Java misread what Java reads: "
-        f"{'; '.join(reasons)}",
+        message=f"Java reads these messages with {who} schema, but {'. '.join(clauses)}",
         path=path,
         pointer=pointer,
         old_pointer=old_pointer,
