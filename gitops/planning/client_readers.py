@@ -81,13 +81,13 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
     misreadings = case.line.types.row_of(case.new.type).misreadings
     for language, names in sorted(by_language.items()):
         profile, told = CLIENT_PROFILES[language], set[tuple[bool, Misreading]]()
-        for reads_old, version, writer, reader in _pairs(case):
-            for found in misreadings(profile.decoding, writer, reader):
+        for reads_old, version, written, read in _pairs(case):
+            for found in misreadings(profile.decoding, written, read):
                 if (reads_old, found) in told:
                     continue
                 told.add((reads_old, found))
-                written = f"v{version}" if reads_old else "the new schema"
-                known = "the new schema" if reads_old else f"v{version}"
+                new, old = "the new schema", f"v{version}"
+                known, messages = (new, old) if reads_old else (old, new)
                 does = "may read wrong values from" if found.is_silent else "fails on"
                 pointers = (found.writer_pointer, found.reader_pointer)
                 old_pointer, pointer = pointers if reads_old else reversed(pointers)
@@ -95,7 +95,7 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
                     version,
                     Remark(
                         rule=CLIENT_MISREADS,
-                        message=f"{profile.library} with {known} {does} messages of {written}: "
+                        message=f"{profile.library} with {known} {does} messages of {messages}: "
                         f"{found.message} ({name_list(sorted(names), _MOST_NAMES)})",
                         path=found.path,
                         pointer=pointer,

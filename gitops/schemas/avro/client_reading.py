@@ -98,8 +98,8 @@ class _At(NamedTuple):
 
     def inside(self, step: str, member: str) -> _At:
         """In items or values, of which a message may have none."""
-        pointers = (f"{side}/{member}" for side in (self.writer, self.reader))
-        return _At(self.path + step, *pointers, is_certain=False, is_last=False)
+        writer, reader = f"{self.writer}/{member}", f"{self.reader}/{member}"
+        return _At(self.path + step, writer, reader, is_certain=False, is_last=False)
 
 
 # What Java makes of a pair, in terms of the definitions' JSON.
@@ -194,7 +194,7 @@ class _OwnSchema:
         for index, (written, (name, step)) in enumerate(zip(w["fields"], fields, strict=True)):
             if index == len(r["fields"]) and at.is_last:  # nobody looks at the rest
                 break
-            if index >= len(r["fields"]) or r["fields"][index]["name"] != name:
+            if name is None or index >= len(r["fields"]) or r["fields"][index]["name"] != name:
                 in_reader = f"{places[1]}/fields/{min(index, len(r['fields']) - 1)}"
                 pointer = in_reader if r["fields"] else places[1]
                 return at.field(written["name"], f"{places[0]}/fields/{index}", pointer)
@@ -485,15 +485,19 @@ class _Fastavro:
         if kind in ("bytes", "fixed") or logical_type(schema):
             return True
         if kind in ("float", "double"):
-            if isinstance(default, str):  # "NaN", as Avro for Java takes it
+            if not isinstance(default, int | float):  # "NaN", as Avro for Java takes it
                 return True
             return kind == "float" and abs(default) > _LARGEST_FLOAT
         if kind == "array":
-            return any(self._is_raw(schema["items"], item) for item in default)
+            return not isinstance(default, list) or any(
+                self._is_raw(schema["items"], item) for item in default
+            )
         if kind == "map":
-            return any(self._is_raw(schema["values"], item) for item in default.values())
+            return not isinstance(default, dict) or any(
+                self._is_raw(schema["values"], item) for item in default.values()
+            )
         if kind in ("record", "error"):
-            return any(
+            return not isinstance(default, dict) or any(
                 field["name"] not in default or self._is_raw(field["type"], default[field["name"]])
                 for field in schema["fields"]
             )

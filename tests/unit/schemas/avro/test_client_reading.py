@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gitops.schemas.avro.client_reading import find_misreadings
 from gitops.schemas.avro.parser import AVRO_1_11
-from gitops.schemas.client_profiles import Cause, Decoding
+from gitops.schemas.client_profiles import Decoding
 
 pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
 
-from tests.support.python_client import PythonConsumer, random_pair
+from tests.support.python_client import random_pair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
