@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 
+from gitops.model.clients import ClientLanguage
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.rollout import (
@@ -69,7 +70,7 @@ def constraints(world: RolloutModel) -> Constraints:
     )
 
 
-_Key = tuple[tuple[int, ...], ...]
+_Key = tuple[tuple[ClientLanguage | None, tuple[int, ...]], ...]
 _Why = Callable[[Register, Cause], Reason]
 """The registration that a failure is about, and what stands between: what happens otherwise."""
 
@@ -371,7 +372,7 @@ class _Topic:
 
 def _key(uses: tuple[Use, ...]) -> _Key:
     """By identity: all that are pinned to one version have one schema, as long as a world lasts."""
-    return tuple(tuple(map(id, use.schemas)) for use in uses)
+    return tuple((use.language, tuple(map(id, use.schemas))) for use in uses)
 
 
 def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:

@@ -52,7 +52,12 @@ class Services:
             return ()
         sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
         found = (
-            Use(topic=one.topic, role=role, schemas=tuple(self._schemas(client, one, told=told)))
+            Use(
+                topic=one.topic,
+                role=role,
+                schemas=tuple(self._schemas(client, one, told=told)),
+                language=client.language,
+            )
             for role, uses in sides
             for one in uses
             if one.topic in self.topics

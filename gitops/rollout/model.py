@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.model.clients import SchemalessClient
+from gitops.model.clients import ClientLanguage, SchemalessClient
 from gitops.model.decision import StoredHistory
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -19,11 +19,15 @@ UsedSchema = SchemaInfo | SchemalessClient
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """One service on one side of one topic; several schemas where it has several kinds of event."""
+    """One service on one side of one topic; several schemas where it has several kinds of event.
+
+    `language` is None where its manifest does not say it: then it reads as Java does.
+    """
 
     topic: TopicName
     role: Role
     schemas: tuple[UsedSchema, ...]
+    language: ClientLanguage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from gitops.broker.consumer_compatibility import check_consumer
 from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.model.clients import ClientLanguage
 from gitops.model.decision import Decision, StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout import Role
@@ -15,6 +16,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.rollout.model import TopicModel, Use, UsedSchema
 from gitops.rollout.reasons import UNREGISTERED
 from gitops.schemas import event_kinds
+from gitops.schemas.client_profiles import CLIENT_PROFILES
 from gitops.schemas.payload import PayloadError, to_info, to_stored, to_stored_type
 from gitops.schemas.types import TYPES
 
@@ -111,7 +113,7 @@ def unreadable_reason(consumer: Use, written: UsedSchema) -> str | None:
     if len(readers) < len(consumer.schemas) or not readers:
         return None
     of_kind = [one for one in readers if kind_of(one) == kind_of(written)]
-    why = [_unreadable_text(one, written) for one in of_kind or readers]
+    why = [_unreadable_text(one, written, consumer.language) for one in of_kind or readers]
     return None if None in why else why[0]
 
 
@@ -131,8 +133,18 @@ def becomes(old: SchemaInfo, new: SchemaInfo) -> bool:
         return False
 
 
-def _unreadable_text(reader: SchemaInfo, writer: SchemaInfo) -> str | None:
+def _unreadable_text(
+    reader: SchemaInfo, writer: SchemaInfo, language: ClientLanguage | None
+) -> str | None:
     try:
-        return TYPES.unreadable_reason(to_stored(reader), to_stored(writer))
+        read, written = to_stored(reader), to_stored(writer)
     except PayloadError as error:
         return str(error)
+    if (why := TYPES.unreadable_reason(read, written)) or read.type is not written.type:
+        return why
+    profile = CLIENT_PROFILES[language or "java"]
+    for found in TYPES.row_of(read.type).misreadings(profile.decoding, written, read):
+        at = f"at '{found.path}': " if found.path else ""
+        does = "may read wrong values" if found.is_silent else "fails"
+        return f"{at}{profile.library} {does}: {found.message}"
+    return None
