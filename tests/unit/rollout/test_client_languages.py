@@ -49,7 +49,7 @@ def repo(tmp_path: Path) -> GitRepository:
 def _findings(repo: GitRepository) -> set[tuple[str, Severity]]:
     (one,) = report(repo).registries
     plan = one.plan
-    changes = [
+    changes: list[RegisterSchema | RefusedSchema] = [
         *(action for action in plan.actions if isinstance(action, RegisterSchema)),
         *(notice for notice in plan.notices if isinstance(notice, RefusedSchema)),
     ]
