@@ -97,7 +97,10 @@ TopicUse = Literal["idle", "active"]
 """Idle is a topic without producers, without consumers other than AUTO_CONSUME, without data."""
 
 Request = Literal["connect", "getOrCreateSchema"]
-ClientError = Literal["IncompatibleSchema", "NotAllowedError", "UnknownError", "Timeout"]
+ClientError = Literal[
+    "IncompatibleSchema", "NotAllowedError", "UnknownError", "Timeout", "ClientFailure"
+]
+"""What the client gets; on a ClientFailure it does not even ask the broker."""
 
 NO_SCHEMA: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})
 """Types that client libraries do not send, and that the broker takes for no schema."""
@@ -136,7 +139,8 @@ class Admission:
     `sent` is the schema that reaches the broker, None for none. `decision` is the last gate's:
     its version is the one that a producer's messages carry, or the one that a consumer seeds the
     topic with or has the schema of; None where there is no such version. `notes` are what follows
-    later, or would follow if an assumption were wrong.
+    later, or would follow if an assumption were wrong. `fails_in_client`: the client's library
+    fails before the broker is asked.
     """
 
     role: Role
@@ -145,6 +149,7 @@ class Admission:
     decision: Decision
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
+    fails_in_client: bool = False
 
     @property
     def accepted(self) -> bool:
@@ -171,6 +176,8 @@ class Admission:
         """
         if self.accepted:
             return None
+        if self.fails_in_client:
+            return "ClientFailure"
         if self.decision.status == _NOT_ALLOWED_STATUS:
             return "NotAllowedError"
         if self.decision.status in _WITH_INCOMPATIBLE_SCHEMA:

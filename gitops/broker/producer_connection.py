@@ -11,6 +11,7 @@ from gitops.broker.connection import NO_SCHEMA, Admission, ConnectionTarget, Off
 from gitops.broker.registration import NOT_REGISTERED, find_registered, register_sent
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.schema import SchemaType
+from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.types import DEFINED_TYPES
 
 _SENDS: Final = "What does the client send?"
@@ -31,11 +32,38 @@ def admit_producer(
     there is none it does not fail, the client then sends bytes as they are.
     """
     sent, first = _sent(place, offer)
+    if offer == "AUTO_PRODUCE" and sent is not None and not _is_record(place, sent):
+        return _auto_produce_failure(request, sent, first)
     if sent is None:
         return replace(_without_schema(place, first), request=request)
     decision = decide(place, sent)
     said = (first, *connection.registration_steps(decision, place, sent))
     return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
+
+
+def _is_record(place: ConnectionTarget, schema: StoredSchema) -> bool:
+    """Whether a definition in Avro's form is a record, or is none in that form."""
+    read = place.line.types.row_of(schema.type).definition
+    if schema.type not in (SchemaType.AVRO, SchemaType.JSON) or read is None:
+        return True
+    try:
+        return getattr(read(schema), "kind", "record") == "record"
+    except AvroParseError:
+        return True
+
+
+def _auto_produce_failure(request: Request, sent: StoredSchema, first: Step) -> Admission:
+    """Java's client, which has AUTO_PRODUCE, makes a generic schema of it (seen with 4.0.7)."""
+    reason = f"Java's AUTO_PRODUCE accepts records alone, and the topic's {sent.type.value} is none"
+    step = Step(question="Is it a record?", answer="no", passed=False, why=reason)
+    return Admission(
+        role="producer",
+        request=request,
+        sent=None,
+        decision=Decision(accepted=False, status=0, reason=reason),
+        steps=(first, step),
+        fails_in_client=True,
+    )
 
 
 def admit_schemas(place: ConnectionTarget, offers: Sequence[Offer]) -> tuple[Admission, ...]:

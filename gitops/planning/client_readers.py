@@ -20,8 +20,8 @@ CLIENT_MISREADS: Final = "CLIENT-R012"
 UNKNOWN_MISREADS: Final = "AVRO-W010"
 _MOST_NAMES: Final = 10
 _HINT: Final = (
-    "keep what Java alone takes; a client of another language says so in clients/ (`language:`, "
-    "now taken as {})"
+    "keep what is read alike; a client of another language is declared in clients/ (`language:`, "
+    "assumed here: {})"
 )
 
 

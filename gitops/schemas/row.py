@@ -127,9 +127,10 @@ def _no_reasons(_writer: StoredSchema, _reader: StoredSchema) -> tuple[Reason, .
     return ()
 
 
-def _no_misreadings(
+def no_misreadings(
     _decoding: Decoding, _writer: StoredSchema, _reader: StoredSchema
 ) -> tuple[Misreading, ...]:
+    """Of a type that clients of all languages read alike, or of which nothing is known."""
     return ()
 
 
@@ -204,7 +205,7 @@ class SchemaTypeRow:
     resolve: Callable[[StoredSchema, StoredSchema], tuple[Reason, ...]] = _no_reasons
     unreadable_reason: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
     misreadings: Callable[[Decoding, StoredSchema, StoredSchema], tuple[Misreading, ...]] = (
-        _no_misreadings
+        no_misreadings
     )
 
 

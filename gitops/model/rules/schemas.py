@@ -100,6 +100,11 @@ AVRO_RULES: Final = (
         "clients that are not Java misread what Java reads",
         "schemas.avro.review_clients.client_remarks",
     ),
+    warning(
+        "AVRO-W011",
+        "the definition is no record",
+        "schemas.avro.review_definition.review_top",
+    ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
 

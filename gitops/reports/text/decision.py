@@ -118,6 +118,7 @@ _ERRORS: Final[dict[ClientError, str]] = {
     "IncompatibleSchema": "the client gets IncompatibleSchema",
     "UnknownError": "the client gets UnknownError, and tries again until its operation timeout",
     "NotAllowedError": "the client gets NotAllowedError",
+    "ClientFailure": "the client fails before it connects",
     "Timeout": "the broker fails without an answer, and the client waits for its operation timeout",
 }
 

@@ -125,7 +125,7 @@ class AvroDefinitions:
             problems, poison = (), ()  # some registry accepts it
         row = self._line.types.row_of(schema_type)
         review = row.review_half_defaults if half else row.review_accepted
-        accepted = _reviewed(review, whole.text, schema_type, "AVRO-W024")
+        accepted = _reviewed(review, whole.text, schema_type, "AVRO-W024", "AVRO-W011")
         foreign: tuple[Finding, ...] = ()
         if problems and (form := recognize_text(given.text)):
             problems = ()
@@ -333,14 +333,14 @@ def _reviewed(
     review: Callable[[StoredSchema], tuple[Remark, ...]],
     text: str,
     schema_type: SchemaType,
-    rule: str,
+    *rules: str,
 ) -> tuple[Remark, ...]:
-    """What a review says by one rule; the others are found with their places."""
+    """What a review says by some rules; the others are found with their places."""
     try:
         remarks = review(StoredSchema(type=schema_type, data=text.encode()))
     except (RecursionError, UnicodeEncodeError):
         return ()
-    return tuple(remark for remark in remarks if remark.rule == rule)
+    return tuple(remark for remark in remarks if remark.rule in rules)
 
 
 def _refusal_reason(

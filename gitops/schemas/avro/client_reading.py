@@ -408,7 +408,7 @@ class _Fastavro:
                 Misreading(
                     cause=Cause.UNION,
                     message=f"fastavro reads {self._branch_name(w)} as {other}, the first branch "
-                    f"that takes it, and Java as {java}",
+                    f"that accepts it, and Java as {java}",
                     path=at.path,
                     writer_pointer=at.writer,
                     reader_pointer=at.reader,

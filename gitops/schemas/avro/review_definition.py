@@ -14,7 +14,7 @@ from gitops.schemas.avro.fields import null_hint
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.recursion import first_loop
-from gitops.schemas.avro.schema import Schema
+from gitops.schemas.avro.schema import Record, Schema, describe
 from gitops.schemas.row import Remark
 
 INVALID_DEFAULTS: Final = {
@@ -58,5 +58,22 @@ def review_recursion(top: Schema) -> tuple[Remark, ...]:
             path=field.name,
             pointer=Pointers(top).field(record, field),
             hint=null_hint(field, record),
+        ),
+    )
+
+
+def review_top(top: Schema) -> tuple[Remark, ...]:
+    """A definition whose top is no record, which some clients cannot use.
+
+    Java's AUTO_PRODUCE fails on it before it connects; AUTO_CONSUME reads it (Pulsar 4.0.7).
+    """
+    if isinstance(top, Record):
+        return ()
+    return (
+        Remark(
+            rule="AVRO-W011",
+            message=f"the definition is {describe(top)} and no record: Java's AUTO_PRODUCE fails "
+            "on it before it connects, so that a replicator or a connector that uses it stops",
+            hint="put it into a field of a record",
         ),
     )

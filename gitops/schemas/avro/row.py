@@ -15,7 +15,7 @@ from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review import avro_changes
 from gitops.schemas.avro.review_clients import client_remarks
-from gitops.schemas.avro.review_definition import review_defaults, review_recursion
+from gitops.schemas.avro.review_definition import review_defaults, review_recursion, review_top
 from gitops.schemas.avro.review_logical_defaults import review_logical_defaults
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.schema import Record, Schema
@@ -98,6 +98,11 @@ class AvroDefinitions:
             return ()
         top = self._read_or_none(schema)
         return () if top is None else review_logical_defaults(top)
+
+    def review_accepted(self, schema: StoredSchema) -> tuple[Remark, ...]:
+        """What no broker looks at and blocks no later version, but harms some clients."""
+        top = self._read_or_none(schema)
+        return (*review_top(top), *self.review_logical_defaults(schema)) if top else ()
 
     def change_review(
         self, wire: Wire
@@ -194,7 +199,7 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         review=avro.review,
         review_half=avro.review_half,
         review_half_defaults=avro.review_half_defaults,
-        review_accepted=avro.review_logical_defaults,
+        review_accepted=avro.review_accepted,
         review_change=avro.change_review(Wire.AVRO),
         diff=avro.diff,
         names=avro.names,

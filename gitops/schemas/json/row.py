@@ -12,7 +12,13 @@ from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.row import AvroDefinitions, avro_row
 from gitops.schemas.json.compatibility import JacksonForm, JsonChecker
 from gitops.schemas.json.legacy_parser import LegacyParser, NotJacksonError, UnknownTypeIdError
-from gitops.schemas.row import InvalidSchemaDataError, Remark, SchemaTypeRow, text_of
+from gitops.schemas.row import (
+    InvalidSchemaDataError,
+    Remark,
+    SchemaTypeRow,
+    no_misreadings,
+    text_of,
+)
 
 
 class _JsonDefinitions:
@@ -84,4 +90,5 @@ def json_row(parser: AvroParser, form: JacksonForm, legacy: LegacyParser) -> Sch
         review_half=json.review_half,
         review_change=avro.change_review(Wire.JSON),
         unreadable_reason=avro.reader_check(Wire.JSON),
+        misreadings=no_misreadings,  # clients of every language read JSON by names
     )

@@ -36,7 +36,8 @@ public final class ClientScenario {
     }
 
     private void run(String first, String second, String breaking) {
-        for (String topic : new String[] {"nothing", "avro", "string-null", "bytes"}) {
+        for (String topic : new String[] {
+                "nothing", "avro", "string-null", "bytes", "json-text", "avro-array"}) {
             end("auto-produce on " + topic, () -> producer(Schema.AUTO_PRODUCE_BYTES(), topic));
             end("bytes on " + topic, () -> producer(Schema.BYTES, topic));
             end("auto-consume on " + topic, () -> consumer(Schema.AUTO_CONSUME(), topic));

@@ -38,6 +38,10 @@ HISTORIES: Final[dict[str, StoredSchema | None]] = {
     "avro": to_stored(SchemaInfo(type=SchemaType.AVRO, schema=FIRST)),
     "string-null": to_stored(SchemaInfo(type=SchemaType.STRING, schema="null")),
     "bytes": to_stored(SchemaInfo(type=SchemaType.BYTES)),
+    "json-text": to_stored(SchemaInfo(type=SchemaType.JSON, schema='"string"')),
+    "avro-array": to_stored(
+        SchemaInfo(type=SchemaType.AVRO, schema='{"type": "array", "items": "int"}')
+    ),
 }
 INT32: Final = StoredSchema(type=SchemaType.INT32, data=b"")
 
@@ -130,4 +134,6 @@ def avro_of(text: str) -> StoredSchema:
 
 
 def end(admission: Admission) -> str:
+    if admission.error == "ClientFailure":
+        return "PulsarClientException"  # of the client itself, which the broker never sees
     return "let in" if admission.accepted else f"{admission.error}Exception"

@@ -14,7 +14,8 @@ from tests.support.case_files import Case, cases
 _MIRRORED: Final = {"BACKWARD": "FORWARD", "FORWARD": "BACKWARD", "FULL": "FULL"}
 _ABOUT_ONE_SCHEMA: Final = (
     *("REPO-", "PLAN-", "CHECK-", "CLIENT-", "WAIVER-", "REPLAY-", "AUDIT-"),
-    *("AVRO-P", "JSON-P", "KV-P", "KV-W003", "KV-W004", "AVRO-W02", "EXTERNAL-"),
+    *("AVRO-P", "JSON-P", "KV-P", "KV-W003", "KV-W004", "AVRO-W011", "AVRO-W02"),
+    "EXTERNAL-",
 )
 _MIRRORS: Final = {
     "AVRO-W001": "AVRO-W002",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +19,8 @@ from tests.support.python_client import random_pair
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CASE = Path(__file__).parents[5] / "shared" / "decision-cases" / "nested-record-renamed-python"
+pytestmark = pytest.mark.filterwarnings("ignore:The .warn. method is deprecated")
+
 _PAIRS = 300
 _MANY_PAIRS = 2_000
 
