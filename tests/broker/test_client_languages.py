@@ -128,8 +128,8 @@ def client(broker: RunningBroker) -> Iterator[Any]:
 @pytest.mark.parametrize("name", _CHANGES)
 def test_the_client_reads_a_message_of_an_older_version(
     broker: RunningBroker,
-    client: Any,
-    name: str,  # noqa: ANN401 - the client has no types
+    client: Any,  # noqa: ANN401 - the client has no types
+    name: str,
 ) -> None:
     writer, reader, sent, expected, is_misread = _CHANGES[name]
     topic = f"persistent://lang/n/{name}"

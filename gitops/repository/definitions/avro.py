@@ -125,7 +125,9 @@ class AvroDefinitions:
             problems, poison = (), ()  # some registry accepts it
         row = self._line.types.row_of(schema_type)
         review = row.review_half_defaults if half else row.review_accepted
-        accepted = _reviewed(review, whole.text, schema_type, "AVRO-W024", "AVRO-W011")
+        accepted: tuple[Remark, ...] = ()
+        if not problems and not refusals:  # a refusal matters more
+            accepted = _reviewed(review, whole.text, schema_type, "AVRO-W024", "AVRO-W011")
         foreign: tuple[Finding, ...] = ()
         if problems and (form := recognize_text(given.text)):
             problems = ()

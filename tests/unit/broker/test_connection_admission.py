@@ -51,6 +51,9 @@ def end(admission: Admission) -> tuple[str | None, int | None, bool]:
     return admission.error, admission.version, admission.registers
 
 
+TEXT = to_stored(SchemaInfo(type=SchemaType.JSON, schema='"string"'))
+
+
 @pytest.mark.parametrize(
     ("here", "offer", "expected"),
     [
@@ -72,6 +75,8 @@ def end(admission: Admission) -> tuple[str | None, int | None, bool]:
          ("IncompatibleSchema", None, False)),
         (place(), "AUTO_PRODUCE", (None, None, False)),
         (place(A, AB, update=False), "AUTO_PRODUCE", (None, 1, False)),
+        (place(TEXT), "AUTO_PRODUCE", ("ClientFailure", None, False)),
+        (place(TEXT), TEXT, (None, 0, False)),
         (place(to_stored(replace(STRING, schema="null"))), "AUTO_PRODUCE", (None, 1, True)),
         (place(StoredSchema(type=SchemaType.NONE, data=b"")), "AUTO_PRODUCE",
          (None, None, False)),
