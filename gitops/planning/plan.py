@@ -296,7 +296,7 @@ def _topic(
         )
     present = replace(settled.state, exists=settled.state.exists or bool(created))
     case = _case(plan_input, desired, present, holds, waivers)
-    outcome = plan_topic(case)
+    outcome = plan_topic(case, plan_input.readers.get(desired.topic, ()))
     schema = outcome if isinstance(outcome, RegisterSchema) else None
     change = _topic_change(plan_input, desired, settled.state, declared)
     return _PlanParts(
@@ -363,7 +363,6 @@ def _case(
         content=plan_input.content.get(topic, ()),
         rules=plan_input.rules,
         waivers=waivers,
-        readers=plan_input.readers.get(topic, ()),
     )
 
 

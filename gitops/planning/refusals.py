@@ -17,7 +17,6 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES, make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
-from gitops.planning.client_readers import ClientReader
 from gitops.schemas.row import Remark
 
 # A field that is missing because it was renamed: what to do about the rename comes first.
@@ -280,7 +279,7 @@ class TopicCase:
     carried out. `exists` is false where the topic takes no policies. `content` are the findings
     about the desired definition; `locate` says where a JSON pointer of it stands in the files;
     `rules` are the severities that differ from the table's. `waivers` are those of this topic, and
-    `today` is the day, in UTC, on which they must hold. `readers` are the topic's consumers.
+    `today` is the day, in UTC, on which they must hold.
     """
 
     topic: TopicName
@@ -295,4 +294,3 @@ class TopicCase:
     content: tuple[Finding, ...] = ()
     rules: Mapping[str, Severity] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
-    readers: tuple[ClientReader, ...] = ()

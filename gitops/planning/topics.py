@@ -14,7 +14,12 @@ from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, Sc
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
-from gitops.planning.client_readers import UNKNOWN_MISREADS, ReadersCase, misreading_remarks
+from gitops.planning.client_readers import (
+    UNKNOWN_MISREADS,
+    ClientReader,
+    ReadersCase,
+    misreading_remarks,
+)
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.lockouts import waiver_effects
 from gitops.planning.refusals import (
@@ -44,11 +49,14 @@ _OF_CANDIDATE: Final = "(422)"
 """The broker's status for a definition that is not valid, whatever is stored (Pulsar 4.0.7)."""
 
 
-def plan_topic(case: TopicCase) -> TopicOutcome:
-    """Unchanged, swallowed, without effect, refused, or a new version."""
+def plan_topic(case: TopicCase, readers: Sequence[ClientReader] = ()) -> TopicOutcome:
+    """Unchanged, swallowed, without effect, refused, or a new version.
+
+    `readers` are the topic's consumers, as far as anybody knows them.
+    """
     latest = case.history.latest
     if latest and is_same(latest.info, case.desired):
-        return _without_effect_notice(case)
+        return _without_effect_notice(case, readers)
     equal = equal_version(case.history, case.desired)
     if equal is not None and latest:
         return SchemaWithoutEffect(
@@ -57,10 +65,12 @@ def plan_topic(case: TopicCase) -> TopicOutcome:
             latest_version=latest.version,
             changes=schema_changes(latest.info, case.desired),
         )
-    return _decide(case)
+    return _decide(case, readers)
 
 
-def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | RefusedSchema | None:
+def _without_effect_notice(
+    case: TopicCase, readers: Sequence[ClientReader]
+) -> SchemaSwallowed | RefusedSchema | None:
     latest = case.history.latest
     if latest is None:
         return None
@@ -68,7 +78,7 @@ def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | RefusedSchema |
     if not changes:
         return None
     swallowed = tuple(replace(change, ignored=True) for change in changes)
-    findings = _remarks(case, latest_only=True)
+    findings = _remarks(case, readers, latest_only=True)
     notice = SchemaSwallowed(
         topic=case.topic, version=latest.version, changes=swallowed, findings=findings
     )
@@ -88,9 +98,9 @@ def _without_effect_notice(case: TopicCase) -> SchemaSwallowed | RefusedSchema |
     )
 
 
-def _decide(case: TopicCase) -> RegisterSchema | RefusedSchema:
+def _decide(case: TopicCase, readers: Sequence[ClientReader]) -> RegisterSchema | RefusedSchema:
     said, accepted = _broker_says(case)
-    remarks = _remarks(case)
+    remarks = _remarks(case, readers)
     if not accepted:
         remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
     said = tuple(one for one in said if not _is_said_by(one, case.content))
@@ -225,7 +235,9 @@ def _broken_history(subject: str, why: str) -> Finding:
     )
 
 
-def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ...]:
+def _remarks(
+    case: TopicCase, readers: Sequence[ClientReader], *, latest_only: bool = False
+) -> tuple[Finding, ...]:
     """What our own rules say about the change, for readers of all live versions' messages."""
     entries = case.history.entries[-1:] if latest_only else case.history.entries
     try:
@@ -234,13 +246,13 @@ def _remarks(case: TopicCase, *, latest_only: bool = False) -> tuple[Finding, ..
         return ()
     versions = list(_readable(entries))
     remarks = [*changes_of_all(case.line.types, versions, new, case.strategy)]
-    readers = ReadersCase(
-        readers=case.readers, versions=versions, new=new, strategy=case.strategy, line=case.line
+    readers_case = ReadersCase(
+        readers=readers, versions=versions, new=new, strategy=case.strategy, line=case.line
     )
-    misread = list(misreading_remarks(readers))
-    if case.readers and all(reader.language for reader in case.readers):
+    misread = list(misreading_remarks(readers_case))
+    if readers and all(reader.language for reader in readers):
         told = {remark.path for _, remark in misread}
-        is_java = all(reader.language == "java" for reader in case.readers)
+        is_java = all(reader.language == "java" for reader in readers)
         remarks = [
             (version, remark)
             for version, remark in remarks

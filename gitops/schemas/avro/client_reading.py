@@ -67,6 +67,9 @@ def find_misreadings(
         return (Misreading(cause=Cause.DEFINITION, message=f"{_NOT_READ}: {error}"),)
     except (AvroParseError, UnusableDefaultError, RecursionError, json.JSONDecodeError):
         return ()
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        # A definition that no library but Java's reads, such as a type by the name of a keyword.
+        return (Misreading(cause=Cause.DEFINITION, message=f"{_NOT_READ} ({error})"),)
 
 
 _NOT_READ: Final = "libraries other than Java's may refuse the definition"

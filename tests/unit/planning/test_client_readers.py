@@ -60,8 +60,8 @@ def _outcome(
             line=PULSAR_4_0,
             locate=locate,
             today=TODAY,
-            readers=(ClientReader(name="fleet", language=language),),
-        )
+        ),
+        (ClientReader(name="fleet", language=language),),
     )
 
 
