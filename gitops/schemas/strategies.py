@@ -38,7 +38,7 @@ def promised_reads(strategy: Strategy) -> tuple[bool, bool]:
 
     Of the latest version, and under TRANSITIVE strategies of every live one.
     """
-    return strategy in _NEW_READS, strategy in _OLD_READ
+    return strategy in NEW_READS, strategy in _OLD_READ
 
 
 def pairs(strategy: Strategy, existing: Sequence[_T], candidate: _T) -> Iterator[tuple[_T, _T]]:
