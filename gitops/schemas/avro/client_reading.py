@@ -528,7 +528,7 @@ class _Fastavro:
             member = _STEPS[was][1]
             return r if self._matches(w[member], r[member]) else None
         if was in NAMED_TYPES and now in NAMED_TYPES:
-            if was != now or (was == "fixed" and w["size"] != r["size"]):
+            if was == now == "fixed" and w["size"] != r["size"]:
                 return None
             aliases = r.get("aliases", ())
             name = short_name(w["name"])
