@@ -14,7 +14,7 @@ from gitops.broker.connection import Admission, ClientError, Step
 from gitops.changes.client_connections import Answer, DeclaredConnection, Verdict
 from gitops.changes.schema_match import SchemaMatch
 from gitops.model.decision import Decision
-from gitops.model.findings import Location
+from gitops.model.findings import Location, Severity
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.reports.check_summary import count
 from gitops.reports.results import (
@@ -62,7 +62,10 @@ def decision_report(compared: Comparison) -> RenderableType:
         return lines[where.line - 1] if 0 < where.line <= len(lines) else None
 
     invalid = _invalid_file(compared)
-    parts: list[RenderableType] = [_verdict(compared.strategy, decision, len(old) - 1, invalid)]
+    held_back = any(one.severity is Severity.ERROR for one in findings)
+    parts: list[RenderableType] = [
+        _verdict(compared.strategy, decision, len(old) - 1, invalid, held_back=held_back)
+    ]
     if len(old) > 1:
         named = " · ".join(f"v{number} {safe(file)}" for number, file in enumerate(old))
         parts.append(Text(f"    {named}", style="dim"))
@@ -87,7 +90,12 @@ def _invalid_file(compared: Comparison) -> str:
 
 
 def _verdict(
-    strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int, invalid: str
+    strategy: SchemaCompatibilityStrategy,
+    decision: Decision,
+    latest: int,
+    invalid: str,
+    *,
+    held_back: bool,
 ) -> Text:
     if invalid:
         return Text.assemble(("✗ refused", "bold red"), f": {safe(invalid)} is not valid")
@@ -104,6 +112,8 @@ def _verdict(
         return Text.assemble(("⚠ accepted", "bold yellow"), said)
     else:
         said = f" as v{decision.version}, which it equals"
+    if held_back:
+        return Text.assemble(("✗ held back", "bold red"), f": Pulsar would accept it{said}")
     return Text.assemble(("✓ accepted", "bold green"), said)
 
 

@@ -210,6 +210,21 @@ def test_compat_explains_a_decision(tmp_path: Path, command: CommandLine) -> Non
     assert (accepted.code, accepted.out.split("\n")[0]) == (0, "✓ accepted under FORWARD as v1")
 
 
+def test_compat_is_not_green_where_a_rule_holds_the_schema_back(
+    tmp_path: Path, command: CommandLine
+) -> None:
+    old, new = tmp_path / "old.avsc", tmp_path / "new.avsc"
+    text = '{"type": "enum", "name": "State", "symbols": ["NEW"%s]}'
+    field = '{"type": "record", "name": "Order", "fields": [{"name": "state", "type": %s}]}'
+    old.write_text(field % (text % ', "OLD"'))
+    new.write_text(field % (text % ""))
+
+    said = command("compat", "--strategy", "BACKWARD", old, new)
+
+    first = said.out.split("\n")[0]
+    assert (said.code, first) == (1, "✗ held back: Pulsar would accept it under BACKWARD as v1")
+
+
 def test_compat_decides_a_stream(command: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     case = {"existing": [{"type": "STRING"}], "candidate": {"type": "INT64"}, "strategy": "FULL"}
     lines = [
