@@ -79,7 +79,9 @@ def samples(
     return root, msgspec.json.decode(ended.stdout)
 
 
-@pytest.mark.parametrize(("samples", "name"), _pairs(REPLAYS), indirect=["samples"])
+@pytest.mark.parametrize(
+    ("samples", "name"), _pairs(REPLAYS), indirect=["samples"], scope="session"
+)
 def test_spark_answers_as_this_process_does(samples: tuple[Path, Found], name: str) -> None:
     root, found = samples
     assert found[name] == run(LocalRunner(), root, name, replays(root)[name])
@@ -134,7 +136,7 @@ def test_a_table_that_changes_between_two_passes_is_told(samples: tuple[Path, Fo
     assert unread == ["global_temp.changing: global_temp.changing changed while it was read"]
 
 
-@pytest.mark.parametrize(("samples", "name"), _pairs(FILES), indirect=["samples"])
+@pytest.mark.parametrize(("samples", "name"), _pairs(FILES), indirect=["samples"], scope="session")
 def test_files_that_only_spark_opens_give_the_same_counts(
     samples: tuple[Path, Found], name: str
 ) -> None:
