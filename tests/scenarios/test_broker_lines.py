@@ -191,7 +191,7 @@ def test_compat_decides_with_the_old_form_of_json_allowed(tmp_path: Path) -> Non
     words = ("compat", "--first", "--type", "JSON", "--broker", "4.2", str(file))
 
     assert "✗ refused:" in run(*words).out
-    assert "accepted as v0" in run(*words, "--legacy-json").out
+    assert "Pulsar would accept it as v0" in run(*words, "--legacy-json").out
 
 
 @pytest.mark.parametrize("release", ["4.2.4-legacy", "4.2-legacy", "4.0.7-luna", "4.2.4x"])
