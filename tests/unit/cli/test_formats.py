@@ -148,7 +148,7 @@ def test_one_decision_is_told_in_every_format(
 
 def test_a_decision_that_is_good_says_so(command: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "a.avsc"
-    path.write_text('"string"')
+    path.write_text('{"type": "record", "name": "Order", "fields": []}')
     one = command("compat", "--first", path, "--format", "markdown")
     two = command("compat", path, path, "--format", "markdown")
 
