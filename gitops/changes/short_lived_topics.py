@@ -6,10 +6,11 @@ from collections.abc import Collection
 from typing import Final
 
 from gitops.model.names import TopicName
+from gitops.model.rollout_reason import name_list
 from gitops.ports import ClientSource, Registry
 
 _LISTED: Final = 5
-SHORT_LIVED_HINT: Final = (
+_HINT: Final = (
     "create the subscriptions of the clients that come later (pulsar-admin topics "
     "create-subscription), use partitioned topics, or keep inactive topics: pulsar-admin "
     "namespaces set-inactive-topic-policies"
@@ -34,11 +35,12 @@ def short_lived_limits(registry: Registry, topics: Collection[TopicName]) -> tup
     found = registry.find_short_lived_topics(topics)
     limits = []
     if found.topics:
+        names = name_list([*map(str, found.topics)], _LISTED)
         verb = "delete" if registry.broker.deletes_inactive_topics else "may delete"
         limits.append(
             f"Brokers {verb} {_count(len(found.topics))} with the schemas once nobody is connected "
             "(brokerDeleteInactiveTopicsEnabled), since there are no partitions and no "
-            f"subscription: {_names(found.topics)}. To keep them, {SHORT_LIVED_HINT}."
+            f"subscription: {names}. To keep them, {_HINT}."
         )
     if found.unread:
         reason = next(iter(found.unread.values()))
@@ -51,8 +53,3 @@ def short_lived_limits(registry: Registry, topics: Collection[TopicName]) -> tup
 
 def _count(number: int) -> str:
     return f"{number:,} topic{'' if number == 1 else 's'}"
-
-
-def _names(topics: Collection[TopicName]) -> str:
-    names = [str(topic) for topic in topics]
-    return ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")

@@ -72,7 +72,7 @@ class ReadersCase:
 def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
     """Where consumers that are not Java misread messages that the strategy lets them read.
 
-    With the version that is compared, newest first; a place is told once for each language.
+    With the version that is compared, newest first; a place is reported once for each language.
     """
     by_language: dict[ClientLanguage, list[str]] = {}
     for reader in case.readers:
@@ -80,12 +80,12 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
             by_language.setdefault(reader.language, []).append(reader.name)
     misreadings = case.line.types.row_of(case.new.type).misreadings
     for language, names in sorted(by_language.items()):
-        profile, told = CLIENT_PROFILES[language], set[tuple[bool, Misreading]]()
+        profile, reported = CLIENT_PROFILES[language], set[tuple[bool, Misreading]]()
         for reads_old, version, written, read in _pairs(case):
             for found in misreadings(profile.decoding, written, read):
-                if (reads_old, found) in told:
+                if (reads_old, found) in reported:
                     continue
-                told.add((reads_old, found))
+                reported.add((reads_old, found))
                 new, old = "the new schema", f"v{version}"
                 known, messages = (new, old) if reads_old else (old, new)
                 does = "may read wrong values from" if found.is_silent else "fails on"

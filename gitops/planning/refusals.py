@@ -14,6 +14,7 @@ from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.rollout_reason import name_list
 from gitops.model.rules import RULES, make_finding
 from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
@@ -229,11 +230,7 @@ def _message(same: Sequence[Incompatibility]) -> str:
 
 def _place(same: Sequence[Incompatibility]) -> str:
     paths = [*dict.fromkeys(f"'{one.path}'" for one in same if one.path)]
-    shown, others = paths[:_PLACES], len(paths) - _PLACES
-    if others > 0:
-        shown.append(f"{others} more place{'' if others == 1 else 's'}")
-    *first, last = shown or [""]
-    return f" at {', '.join(first)} and {last}" if first else f" at {last}" if last else ""
+    return f" at {name_list(paths, _PLACES)}" if paths else ""
 
 
 def _version(one: Incompatibility) -> str:

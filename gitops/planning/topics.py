@@ -251,12 +251,12 @@ def _remarks(
     )
     misread = list(misreading_remarks(readers_case))
     if readers and all(reader.language for reader in readers):
-        told = {remark.path for _, remark in misread}
+        reported = {remark.path for _, remark in misread}
         is_java = all(reader.language == "java" for reader in readers)
         remarks = [
             (version, remark)
             for version, remark in remarks
-            if remark.rule != UNKNOWN_MISREADS or not (is_java or remark.path in told)
+            if remark.rule != UNKNOWN_MISREADS or not (is_java or remark.path in reported)
         ]
     places = DefinitionLocations(new=case.locate)
     found = [

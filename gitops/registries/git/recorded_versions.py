@@ -107,7 +107,7 @@ def _earlier_entries(
             with suppress(UnreadableFileError):
                 texts.append(tree.read(path))
     for text in texts:
-        with suppress(ValidationError):  # what was broken then tells nothing now
+        with suppress(ValidationError):  # a file that was broken then says nothing about versions
             document = TopicSnapshot.model_validate_json(text)
             topic = wanted.get(_key(TopicName.parse(document.topic)))
             if topic:
