@@ -36,6 +36,11 @@ _CONFIG: Final = {
     "brokerDeleteInactiveTopicsFrequencySeconds": "1",
     "brokerDeleteInactiveTopicsMaxInactiveDurationSeconds": "2",
 }
+_KEEP_INACTIVE_TOPICS: Final = {
+    "inactiveTopicDeleteMode": "delete_when_no_subscriptions",
+    "maxInactiveDurationSeconds": 2,
+    "deleteWhileInactive": False,
+}
 _SCHEMA: Final = {"type": "STRING", "schema": "", "properties": {}}
 _PARTED: Final = TopicName.parse("t/n/parted")
 _PLAIN: Final = TopicName.parse("t/n/plain")
@@ -136,14 +141,18 @@ def test_no_topic_is_deleted_because_its_clients_were_asked_for(
 ) -> None:
     """A broker loads a topic to show its statistics, and then deletes it where it is inactive."""
     admin = f"{broker.admin_url}/admin/v2"
+    inactive_policies = f"{admin}/namespaces/t/n/inactiveTopicPolicies"
+    admin_request("POST", inactive_policies, _KEEP_INACTIVE_TOPICS)
     admin_request("PUT", f"{admin}/persistent/{_UNUSED}")
     admin_request("POST", f"{admin}/schemas/{_UNUSED}/schema", _SCHEMA)
     admin_request("PUT", f"{admin}/persistent/{_UNUSED}/subscription/s")
     admin_request("PUT", f"{admin}/persistent/{_UNUSED}/unload")
-    admin_request("PUT", f"{admin}/persistent/t/n/marker")
-
     used = _observe(broker, [_UNUSED], tmp_path)
     admin_request("DELETE", f"{admin}/persistent/{_UNUSED}/subscription/s")
+    admin_request("PUT", f"{admin}/persistent/{_UNUSED}/unload")
+    admin_request("DELETE", inactive_policies)
+    admin_request("PUT", f"{admin}/persistent/t/n/marker")
+
     left = _observe(broker, [_UNUSED], tmp_path)
 
     assert [each.name for each in used.topics[_UNUSED].subscriptions] == ["s"]
