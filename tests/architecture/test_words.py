@@ -83,7 +83,7 @@ def _found(text: str, phrases: dict[str, str]) -> list[str]:
     return [
         f"{phrase!r}: write {better}"
         for phrase, better in phrases.items()
-        if re.search(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", text)
+        if phrase in text and re.search(rf"(?<![\w-]){re.escape(phrase)}(?!\w)", text)
     ]
 
 

@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import Final
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from gitops.audit.downgrade import downgrade_cause
 from gitops.audit.operations import differences
@@ -62,10 +63,18 @@ EXAMPLES: Final[Mapping[str, Definition]] = {
 }
 
 
-def _lines() -> list[BrokerLine]:
-    early = [one for each in ("3.3.2", "4.0.4", "5.0.0-M1") if (one := find_line(each))]
+def _pairs() -> list[ParameterSet]:
+    """All pairs of lines; those with an early release or another setting are slow."""
+    early = [line for release in ("3.3.2", "4.0.4", "5.0.0-M1") if (line := find_line(release))]
     assert len(early) == 3
-    return [*LINES.values(), *early, with_legacy_json(LINES["4.2"]), with_legacy_json(LINES["5.0"])]
+    usual = list(LINES.values())
+    lines = [*usual, *early, with_legacy_json(LINES["4.2"]), with_legacy_json(LINES["5.0"])]
+    return [
+        pytest.param(
+            *lines_of_pair, marks=() if {*usual}.issuperset(lines_of_pair) else pytest.mark.slow
+        )
+        for lines_of_pair in permutations(lines, 2)
+    ]
 
 
 def _is_stopped(example: Definition, present: BrokerLine, target: BrokerLine) -> bool:
@@ -76,7 +85,7 @@ def _is_stopped(example: Definition, present: BrokerLine, target: BrokerLine) ->
     return is_taken and any(one.is_loss for one in lost)
 
 
-@pytest.mark.parametrize(("present", "target"), list(permutations(_lines(), 2)))
+@pytest.mark.parametrize(("present", "target"), _pairs())
 def test_each_kind_is_listed_where_only_the_target_accepts_it(
     present: BrokerLine, target: BrokerLine
 ) -> None:

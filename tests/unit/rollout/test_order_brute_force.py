@@ -14,6 +14,7 @@ from gitops.rollout.order import solve
 from tests.support.random_rollouts import Seen, Worlds, all_orders, is_safe
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("auto", [False, True])
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 6))]

@@ -60,7 +60,9 @@ _TYPES: Final[dict[str, _FieldType]] = {
 }
 
 
-@pytest.mark.parametrize("kind", _TYPES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * ("text" in kind)) for kind in _TYPES]
+)
 def test_fields_that_are_all_replaced_take_linear_steps(kind: str, tmp_path: Path) -> None:
     def definition(side: str, size: int) -> str:
         fields = []

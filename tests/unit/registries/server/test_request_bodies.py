@@ -158,6 +158,7 @@ def test_a_number_of_partitions_is_a_whole_number(body: bytes) -> None:
         request_bodies.number(request_bodies.parse(body))
 
 
+@pytest.mark.slow
 @given(st.binary() | st.text().map(str.encode))
 def test_any_body_is_read_or_bad(body: bytes) -> None:
     for read in READERS:

@@ -40,6 +40,7 @@ def _states(tree: MemoryTree) -> list[TopicState]:
     return list(load(tree).desired.topics.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_topics_with_the_same_new_messages_share_one_file(shared: bool) -> None:  # noqa: FBT001
     names = {topic: "order.proto" if shared else f"{topic}.proto" for topic in _TOPICS}
@@ -55,6 +56,7 @@ def test_topics_with_the_same_new_messages_share_one_file(shared: bool) -> None:
     assert _latest(after) == _latest(live)
 
 
+@pytest.mark.slow
 def test_a_topic_with_other_messages_gets_a_file_of_its_own() -> None:
     tree = _tree(dict.fromkeys(_TOPICS, "order.proto"), {"order.proto": _proto("id")})
     live = _tree(
