@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +99,7 @@ def open_target(
     opened: OpenedRepository, place: Place
 ) -> Iterator[tuple[Registry, RegistryConfig]]:
     """The registry that the options name, of these files or by its URL; closed in the end."""
+    target: AbstractContextManager[tuple[Registry, RegistryConfig]]
     if place.snapshot:
         target = open_snapshot(opened, place.names, release=place.release)
     elif cluster := cluster_address(opened.root, place.names, place.url):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gitops import signals
 from gitops.cli.options import HERE
@@ -20,6 +21,9 @@ from gitops.model.state import PlanScope, RegistryState, Repository
 from gitops.ports import FileTree, Registry
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.folder import nearest_repository, require_inside
+
+if TYPE_CHECKING:
+    from gitops.registries.snapshot import SnapshotRegistry
 
 # The day, as the edge tells it to everything below.
 
@@ -157,9 +161,16 @@ def open_registry(
 
 @contextmanager
 def open_snapshot(
-    opened: OpenedRepository, names: list[str] | None, *, release: str | None = None
-) -> Iterator[tuple[Registry, RegistryConfig]]:
-    """The same, as its snapshot in the repository has it; raises UsageError where there is none."""
+    opened: OpenedRepository,
+    names: list[str] | None,
+    *,
+    release: str | None = None,
+    with_journals: bool = False,
+) -> Iterator[tuple[SnapshotRegistry, RegistryConfig]]:
+    """The same, as its snapshot in the repository has it.
+
+    Raises UsageError where there is none; `with_journals`, where no journal has a version either.
+    """
     from gitops.changes.history_sources import no_snapshot
     from gitops.changes.registries import registry_config
     from gitops.registries.snapshot import SnapshotRegistry
@@ -167,10 +178,16 @@ def open_snapshot(
     found, config = registry_config(opened.repository, names[0] if names else None)
     broker = as_if_broker(config.broker, release) if release else config.broker
     recorded = SnapshotRegistry(found, opened.tree, broker)
-    if recorded.is_empty:
+    if recorded.is_empty and not (with_journals and _have_journals(opened.root, found)):
         missing = no_snapshot(found, in_base=False)
         raise UsageError(missing.what, hint=missing.hint)
     yield recorded, config
+
+
+def _have_journals(root: Path, registry: str) -> bool:
+    from gitops.journal.versions import read_versions
+
+    return bool(read_versions(root, registry).histories)
 
 
 def relative_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:

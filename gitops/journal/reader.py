@@ -115,4 +115,5 @@ def _begun(entry: _Entry) -> JournalRun:
         plan=entry.get("document"),
         command=entry.get("command", "apply"),
         namespaces=frozenset(entry.get("namespaces", ())),
+        lost=frozenset(entry.get("lost", ())),
     )

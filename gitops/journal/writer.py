@@ -98,6 +98,11 @@ def is_start(line: str) -> bool:
 _START: Final = '{"entry": "start"'
 
 
+def is_journal(path: Path) -> bool:
+    """Whether a file begins as a journal does; a journal that a crash cut at once may be empty."""
+    return path.is_file() and not _is_another_file(path)
+
+
 def _is_another_file(path: Path) -> bool:
     """Whether a file begins as no journal does, not even one that a crash cut at once."""
     if not path.is_file():

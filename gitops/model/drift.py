@@ -112,14 +112,16 @@ class SchemaDeletion:
     `topic_exists` is false where a topic that had been created is gone, too: with it goes the
     number of its next version, which a tombstone keeps also of a topic that has nothing but a
     schema (Pulsar 4.0.7).
-    `begins_anew`: the next version is v0, so that an apply takes a number which recorded versions
-    had, and messages may still have.
+    `begins_anew`: an apply gives a number anew that recorded versions had, and that messages may
+    still have. `journal` is the one that has versions which the snapshot lacks, empty where none
+    has.
     """
 
     topic: TopicName
     versions: tuple[int, ...] = ()
     topic_exists: bool = True
     begins_anew: bool = False
+    journal: str = ""
 
     @property
     def subject(self) -> TopicName:
@@ -129,10 +131,14 @@ class SchemaDeletion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionLoss:
-    """Recorded versions that the registry has no more, or with another schema; others are there."""
+    """Recorded versions that the registry has no more, or with another schema; others are there.
+
+    `journal` is as above.
+    """
 
     topic: TopicName
     versions: tuple[int, ...]
+    journal: str = ""
 
     @property
     def subject(self) -> TopicName:

@@ -69,6 +69,7 @@ class Restore:
     `plan` has the actions in their order, and none where there is an obstacle. `release` is that
     of the brokers which the snapshot was taken of, empty where it is not known; `taken` when that
     was, in UTC as RFC 3339, empty where it is not known. `left` is no obstacle, and stays.
+    `journals` have versions that the snapshot lacks.
     """
 
     source: str
@@ -78,6 +79,7 @@ class Restore:
     topics: tuple[TopicRestore, ...] = ()
     others: tuple[Obstacle, ...] = ()
     left: tuple[Difference, ...] = ()
+    journals: tuple[str, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

@@ -14,6 +14,7 @@ from gitops.broker.lines.table import line_of
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
+from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.planning.fingerprints import is_same
@@ -25,14 +26,18 @@ from gitops.planning.refusals import version_list
 class RecordedVersions:
     """What is known of the versions that a registry has had.
 
-    `histories` are those of its snapshot. `unreadable` are topics whose file there is broken, with
-    what is wrong. `earlier` are the versions that the snapshot had at earlier commits: the loss of
-    those that it does not have any more was recorded.
+    `histories` are those of its snapshot, with the versions that only a journal has. `unreadable`
+    are topics whose file in the snapshot is broken, with what is wrong. `earlier` are the versions
+    that the snapshot had at earlier commits: the loss of those that it does not have any more was
+    recorded. `journals` are the journals that have more than the snapshot, by topic;
+    `unreadable_journals` are those that are broken, with what is wrong.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
     unreadable: Mapping[TopicName, str] = field(default_factory=dict)
     earlier: Mapping[TopicName, tuple[SchemaEntry, ...]] = field(default_factory=dict)
+    journals: Mapping[TopicName, str] = field(default_factory=dict)
+    unreadable_journals: Mapping[str, str] = field(default_factory=dict)
 
 
 def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
@@ -42,6 +47,17 @@ def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Itera
         info = there.get(entry.version)
         if info is None or not (entry.info == info or is_same(entry.info, info)):
             yield entry.version
+
+
+def lost_numbers(recorded: SchemaHistory, live: SchemaHistory, broker: BrokerSettings) -> set[int]:
+    """The recorded versions that are no more, and recorded numbers that would be given anew.
+
+    A broker that does not show tombstones shows nothing of the latter while it has no version.
+    """
+    numbers = set(lost_versions(recorded.entries, live))
+    if live.entries or line_of(broker).has_metadata:
+        numbers.update(range(live.next_version, recorded.next_version))
+    return numbers
 
 
 def loss_findings(
@@ -57,8 +73,7 @@ def loss_findings(
     registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
     for topic in sorted(plan_input.desired.topics):
         action, live = registered.get(topic), plan_input.observed.topics[topic].history
-        history = recorded.histories.get(topic, SchemaHistory())
-        finding = _loss_finding(plan_input, topic, live, history, action)
+        finding = _loss_finding(plan_input, topic, live, recorded, action)
         if finding is None and topic in recorded.unreadable:
             finding = _unreadable_finding(plan_input, topic, live, recorded.unreadable[topic])
         if finding is None and action:
@@ -66,27 +81,39 @@ def loss_findings(
             finding = _recorded_loss_finding(plan_input, action, earlier)
         if finding:
             yield replace(finding, location=plan_input.locate(topic, ""))
+    if any(action.latest_version is None for action in registered.values()):
+        for file, reason in sorted(recorded.unreadable_journals.items()):
+            yield make_finding(
+                "PLAN-R023",
+                f"whether the registry lost versions is unknown: {reason}",
+                subject=file,
+                hint="restore the file, or remove it if the registry has all versions",
+            )
 
 
 def _loss_finding(
     plan_input: PlanInput,
     topic: TopicName,
     live: SchemaHistory,
-    recorded: SchemaHistory,
+    recorded: RecordedVersions,
     action: RegisterSchema | None,
 ) -> Finding | None:
-    lost = set(lost_versions(recorded.entries, _history_after(live, action)))
+    history = recorded.histories.get(topic, SchemaHistory())
+    journal = recorded.journals.get(topic, "")
+    source = f"the journal {journal}" if journal else "the snapshot"
+    after = _history_after(live, action)
+    lost = set(lost_versions(history.entries, after))
     if not lost:
-        return None
+        return _lost_numbers_finding(plan_input, topic, after, history, source)
     reassigned = {entry.version for entry in live.entries} & lost
-    is_reused = live.next_version < recorded.next_version
+    is_reused = live.next_version < history.next_version
     facts = []
     if gone := sorted(lost - reassigned, reverse=True):
-        facts.append(f"the registry lost {version_list(gone)}, which the snapshot has")
+        facts.append(f"the registry lost {version_list(gone)}, which {source} has")
     if reassigned:
         numbers = version_list(sorted(reassigned, reverse=True))
         verb = "is another schema" if len(reassigned) == 1 else "are other schemas"
-        facts.append(f"{numbers} {verb} in the registry than in the snapshot")
+        facts.append(f"{numbers} {verb} in the registry than in {source}")
     if is_reused and not reassigned:
         facts.append(
             f"the next version is v{live.next_version}, a number that stored messages may carry, "
@@ -106,6 +133,27 @@ def _loss_finding(
     )
     is_error = is_reused or bool(reassigned)
     return finding if is_error else replace(finding, severity=Severity.WARNING)
+
+
+def _lost_numbers_finding(
+    plan_input: PlanInput,
+    topic: TopicName,
+    after: SchemaHistory,
+    recorded: SchemaHistory,
+    source: str,
+) -> Finding | None:
+    """Deleted versions that the registry forgot with their tombstone: numbers begin anew."""
+    if not lost_numbers(recorded, after, plan_input.broker):
+        return None
+    return make_finding(
+        "PLAN-R023",
+        f"the next version is v{after.next_version}, and {source} has v{recorded.next_version}: "
+        "the registry forgot deleted versions, whose numbers stored messages may carry, and these "
+        "would decode wrongly",
+        subject=str(topic),
+        hint=f"let the numbers go on: {restore_command(topic.namespace, plan_input.registry)}; to "
+        f"begin anew instead: {accept_command(plan_input.registry)}",
+    )
 
 
 def _unreadable_finding(
@@ -151,7 +199,7 @@ def _history_after(live: SchemaHistory, action: RegisterSchema | None) -> Schema
     if action is None:
         return live
     entry = SchemaEntry(version=action.version, info=action.info)
-    return replace(live, entries=(*live.entries, entry))
+    return SchemaHistory(entries=(*live.entries, entry), next_version=action.version + 1)
 
 
 def restore_command(namespace: NamespaceName, registry: str) -> str:

@@ -6,7 +6,7 @@ where the files did. Of versions git's history decides, of the rest the snapshot
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
@@ -38,11 +38,11 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.policy import is_same_value, managed_items, snake_case
-from gitops.model.schema import SchemaEntry, SchemaInfo
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.drift import Provenance, split_versions
 from gitops.planning.fingerprints import is_same
-from gitops.planning.lost_versions import lost_versions
+from gitops.planning.lost_versions import RecordedVersions, lost_numbers, lost_versions
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.payload import PayloadError, stored_history
@@ -56,8 +56,8 @@ class DriftInput:
 
     `plan` is what `make_plan` made of `plan_input`, `provenance` are the versions that commits
     declared. `recorded` is the snapshot of the same subjects, None where there is none; what it
-    has not recorded does not exist in it. `earlier` are the versions that it had at earlier
-    commits.
+    has not recorded does not exist in it. `versions` are those of the snapshot and of journals,
+    with those that the snapshot had at earlier commits.
     """
 
     plan_input: PlanInput
@@ -72,7 +72,7 @@ class DriftInput:
     other_namespaces: tuple[NamespaceName, ...] = ()
     other_topics: int = 0
     limits: tuple[str, ...] = ()
-    earlier: Mapping[TopicName, tuple[SchemaEntry, ...]] = field(default_factory=dict)
+    versions: RecordedVersions = field(default_factory=RecordedVersions)
 
 
 def find_drift(drift_input: DriftInput) -> DriftReport:
@@ -103,7 +103,7 @@ def find_drift(drift_input: DriftInput) -> DriftReport:
 def _recorded_losses(drift_input: DriftInput) -> dict[TopicName, tuple[int, ...]]:
     losses: dict[TopicName, tuple[int, ...]] = {}
     recorded = drift_input.recorded or RegistryState()
-    for topic, entries in sorted(drift_input.earlier.items()):
+    for topic, entries in sorted(drift_input.versions.earlier.items()):
         live = drift_input.plan_input.observed.topics.get(topic)
         if live is None:
             continue
@@ -228,9 +228,10 @@ class _Search:
         )
 
     def _missing_schema(self, observed: TopicState) -> Iterator[Drift]:
-        recorded = self._recorded_topic(observed.topic)
-        versions = tuple(one.version for one in recorded.history.entries) if recorded else ()
-        if not versions and not observed.history.next_version:
+        recorded = self._recorded_history(observed.topic)
+        versions = tuple(entry.version for entry in recorded.entries)
+        lost = lost_numbers(recorded, observed.history, self._plan_input.broker)
+        if not lost and not observed.history.next_version:
             self.pending.add(observed.topic)
             return
         before = self._recorded.partitions.get(observed.topic)
@@ -240,13 +241,14 @@ class _Search:
             topic=observed.topic,
             versions=versions,
             topic_exists=is_kept,
-            begins_anew=bool(versions) and not observed.history.next_version,
+            begins_anew=recorded.next_version > observed.history.next_version,
+            journal=self._input.versions.journals.get(observed.topic, ""),
         )
 
     def _is_deleted(self, topic: TopicName) -> bool:
         """Whether it is reported as deleted, with its schema."""
-        recorded, observed = self._recorded_topic(topic), self._observed.topics.get(topic)
-        return bool(recorded and recorded.history.entries and observed and observed.is_empty)
+        observed = self._observed.topics.get(topic)
+        return bool(self._recorded_history(topic).entries and observed and observed.is_empty)
 
     def _versions(
         self, topic: TopicName, known: tuple[SchemaEntry, ...], unknown: tuple[SchemaEntry, ...]
@@ -300,12 +302,19 @@ class _Search:
         return latest.info if latest else None
 
     def _losses(self, observed: TopicState) -> Iterator[Drift]:
-        recorded = self._recorded_topic(observed.topic)
-        if recorded is None or not observed.history.entries:
+        if not observed.history.entries:
             return
-        lost = tuple(lost_versions(recorded.history.entries, observed.history))
+        recorded = self._recorded_history(observed.topic)
+        lost = lost_numbers(recorded, observed.history, self._plan_input.broker)
         if lost:
-            yield VersionLoss(topic=observed.topic, versions=lost)
+            journal = self._input.versions.journals.get(observed.topic, "")
+            yield VersionLoss(topic=observed.topic, versions=tuple(sorted(lost)), journal=journal)
+
+    def _recorded_history(self, topic: TopicName) -> SchemaHistory:
+        """What the snapshot has, with the versions that only journals have."""
+        history = self._input.versions.histories.get(topic)
+        recorded = self._recorded_topic(topic)
+        return history or (recorded.history if recorded else SchemaHistory())
 
     def _recorded_state(
         self, subject: NamespaceName | TopicName

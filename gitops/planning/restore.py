@@ -57,7 +57,8 @@ class RestoreInput:
     """What was recorded of the registry `source`, and the registry that is to have it.
 
     `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
-    registry fails, with its reason.
+    registry fails, with its reason. `journals` are those that have versions which the snapshot of
+    `source` lacks.
     """
 
     source: str
@@ -67,6 +68,7 @@ class RestoreInput:
     address: str
     broker: BrokerSettings
     unreadable: Mapping[TopicName, str]
+    journals: tuple[str, ...] = ()
 
 
 def prove_restore(given: RestoreInput) -> Restore:
@@ -101,7 +103,14 @@ def prove_restore(given: RestoreInput) -> Restore:
         unchanged=sum(one.is_there for one in topics),
     )
     left = tuple(_other_partitions(given))
-    return Restore(source=given.source, plan=plan, topics=topics, others=others, left=left)
+    return Restore(
+        source=given.source,
+        plan=plan,
+        topics=topics,
+        others=others,
+        left=left,
+        journals=given.journals,
+    )
 
 
 def check_restore(recorded: RegistryState, live: RegistryState) -> RestoreCheck:
@@ -190,14 +199,14 @@ def _gap(topic: TopicName, recorded: SchemaHistory) -> Obstacle | None:
     entries = recorded.entries
     for number, entry in enumerate(entries, entries[0].version if entries else 0):
         if entry.version != number:
-            reason = f"the snapshot has no v{number} and a v{entry.version} after it"
+            reason = f"no v{number} is recorded, and a v{entry.version} after it"
             hint = "a deletion in its place would hide all versions before it: see whether an "
             hint += "older snapshot in git has the version"
             return Obstacle(
                 subject=topic, reason=reason, hint=hint, versions=_numbers(entries[number:])
             )
     if entries and recorded.next_version != entries[-1].version + 1:
-        reason = f"the snapshot has v{entries[-1].version} and nothing up to "
+        reason = f"v{entries[-1].version} is recorded, and nothing up to "
         reason += f"v{recorded.next_version}"
         return Obstacle(subject=topic, reason=reason, hint="record the snapshot again")
     return None

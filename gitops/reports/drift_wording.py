@@ -161,16 +161,20 @@ def _partition_text(drift: PartitionDrift, recording: Recording | None) -> str:
 
 
 def _deletion_text(drift: SchemaDeletion) -> str:
+    source = f"the journal {drift.journal}" if drift.journal else "the snapshot"
+    if not drift.versions and drift.begins_anew:
+        return f"the registry forgot its versions and their tombstone, which {source} has"
     if not drift.versions:
         return "the registry has a tombstone in its place"
     gone = "" if drift.topic_exists else "the topic is gone with its schema; "
-    return f"{gone}the snapshot has {_versions(drift.versions)}"
+    return f"{gone}{source} has {_versions(drift.versions)}"
 
 
 def _loss_text(drift: VersionLoss) -> str:
     verb = "is" if len(drift.versions) == 1 else "are"
     named = _versions(drift.versions)
-    return f"{named} of the snapshot {verb} not in the registry any more, or another schema there"
+    source = f"the journal {drift.journal}" if drift.journal else "the snapshot"
+    return f"{named} of {source} {verb} not in the registry any more, or another schema there"
 
 
 def _topic_text(drift: UnmanagedTopic) -> str:

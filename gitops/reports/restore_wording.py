@@ -55,8 +55,9 @@ def scope_text(restore: Restore) -> str:
     by = f" of Pulsar {restore.release}" if restore.release else ""
     taken = f", taken {restore.taken}" if restore.taken else ""
     before = f", {plan.unchanged:,} already there" if plan.unchanged else ""
+    journals = f", with versions of {' and '.join(restore.journals)}" if restore.journals else ""
     return (
-        f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken} · "
+        f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken}{journals} · "
         f"{count(plan.namespaces, 'namespace')} · {count(plan.topics, 'topic')}{before}"
     )
 

@@ -33,6 +33,7 @@ from gitops.checks.changed_topics import changed_topics, topic_guards
 from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
+from gitops.journal.versions import read_versions
 from gitops.model.broker_settings import as_if_broker, with_known
 from gitops.model.check import (
     CheckReport,
@@ -242,7 +243,13 @@ class _RegistryAnswer:
                 self._former_name, loaded.change.base_tree, observed.registry.broker
             )
             change = loaded.change
-            look_up = partial(find_recorded, recorded, change.checkout, change.base)
+            look_up = partial(
+                find_recorded,
+                recorded,
+                change.checkout,
+                change.base,
+                journaled=read_versions(change.checkout.root, self._former_name),
+            )
             lost = apply_severities(find_losses(look_up, after, plan), loaded.limits.rules)
             plan = replace(plan, findings=(*plan.findings, *lost))
         plan = attributed_plan(plan, drift)

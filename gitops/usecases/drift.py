@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,6 @@ from gitops.git.references import head_of
 from gitops.model.drift import DriftReport, Recording, UnmanagedNamespace
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.schema import SchemaEntry
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
 from gitops.planning.plan import PlanInput, make_plan
@@ -74,7 +73,9 @@ def drift(
             other_namespaces=others,
             other_topics=other_topics,
             limits=(*known.limits, *limits, *short_lived_limits(registry, registered)),
-            earlier=_earlier_versions(root, recorded, plan_input),
+            versions=recorded_at_head(root, recorded)(
+                plan_input.desired.topics.keys(), plan_input.desired.topics.keys()
+            ),
         )
     )
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
@@ -128,13 +129,6 @@ def _other_namespaces(
         return (), (f"Other namespaces{of_tenants} are unknown: {error.what}.",)
     others = (one for one in listed if not tenants or one.tenant in tenants)
     return tuple(one for one in others if one not in known), ()
-
-
-def _earlier_versions(
-    root: Path, recorded: SnapshotRegistry, plan_input: PlanInput
-) -> Mapping[TopicName, tuple[SchemaEntry, ...]]:
-    """What the snapshot had of the topics at earlier commits."""
-    return recorded_at_head(root, recorded)((), plan_input.desired.topics.keys()).earlier
 
 
 def _scope(plan_input: PlanInput) -> Scope:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from gitops.journal.versions import read_versions
 from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.restore import Restore, RestoreCheck
-from gitops.model.state import NamespaceState, RegistryState, Scope
+from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
 from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.registries.git.recorded_versions import recorded_at_head
+from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
 
 
@@ -42,32 +47,96 @@ def read_snapshot(
     return RegistryState(namespaces=spaces, topics=topics, partitions=partitions)
 
 
-def restore(
-    source: str, recorded: RegistryState, registry: Registry, progress: Progress = no_progress
-) -> Restore:
-    """What restores the snapshot of `source` into the registry, or what keeps it from that.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRegistry:
+    """All that was recorded of a registry: the snapshot, with the versions that journals have.
 
-    Nothing is written. Raises OutsideError where the registry does not answer.
+    `journals` are those that have more than the snapshot. `journaled` are the subjects of which
+    only they have anything, so that nothing is known of their policies.
     """
-    live, unreadable = _observe(recorded, registry, progress)
+
+    state: RegistryState
+    journals: tuple[str, ...] = ()
+    journaled: frozenset[NamespaceName | TopicName] = frozenset()
+
+
+def read_recorded(
+    root: Path,
+    tree: FileTree,
+    snapshot: SnapshotRegistry,
+    namespaces: Collection[NamespaceName] = (),
+) -> RecordedRegistry:
+    """What was recorded of a registry, or of these namespaces of it.
+
+    Raises UsageError for a broken file, and for a namespace that was not recorded.
+    """
+    by_journals = frozenset(read_versions(root, snapshot.name).histories)
+    named = {topic.namespace for topic in by_journals}
+    in_snapshot = snapshots.recorded_namespaces(tree, snapshot.name)
+    wanted = [name for name in namespaces if name in in_snapshot or name not in named]
+    state = RegistryState()
+    if wanted or not namespaces:
+        state = read_snapshot(tree, snapshot.name, wanted)
+    spaces = namespaces or {*in_snapshot, *named}
+    keepers = {topic.keeper for topic in state.topics}
+    added = {topic for topic in by_journals if topic not in keepers and topic.namespace in spaces}
+    recorded = recorded_at_head(root, snapshot)({*state.topics, *added}, ())
+    topics = dict(state.topics)
+    for topic in recorded.journals:
+        before = topics.get(topic, TopicState(topic=topic, exists=False))
+        topics[topic] = replace(before, history=recorded.histories[topic])
+    new = {topic.namespace for topic in topics} - state.namespaces.keys()
+    spaces_of_journals = {name: NamespaceState(namespace=name) for name in new}
+    return RecordedRegistry(
+        state=replace(state, topics=topics, namespaces={**state.namespaces, **spaces_of_journals}),
+        journals=tuple(sorted(set(recorded.journals.values()))),
+        journaled=frozenset({*(added & topics.keys()), *new}),
+    )
+
+
+def restore(
+    source: str, recorded: RecordedRegistry, registry: Registry, progress: Progress = no_progress
+) -> Restore:
+    """What restores what was recorded of `source` into the registry, or what keeps it from that.
+
+    Policies of which only journals know the subject stay as they are. Nothing is written. Raises
+    OutsideError where the registry does not answer.
+    """
+    state = recorded.state
+    live, unreadable = _observe(state, registry, progress)
+    topics = {
+        topic: replace(recorded_topic, policies=live.topics[topic].policies)
+        if topic in recorded.journaled and topic in live.topics
+        else recorded_topic
+        for topic, recorded_topic in state.topics.items()
+    }
+    namespaces = {
+        name: replace(namespace, policies=live.namespaces[name].policies)
+        if name in recorded.journaled
+        else namespace
+        for name, namespace in state.namespaces.items()
+    }
+    state = replace(state, topics=topics, namespaces=namespaces)
     return prove_restore(
         RestoreInput(
             source=source,
-            recorded=recorded,
+            recorded=state,
             live=live,
             registry=registry.name,
             address=registry.address,
             broker=registry.broker,
             unreadable=unreadable,
+            journals=recorded.journals,
         )
     )
 
 
 def check(
-    recorded: RegistryState, registry: Registry, progress: Progress = no_progress
+    recorded: RecordedRegistry, registry: Registry, progress: Progress = no_progress
 ) -> RestoreCheck:
     """Read every version back, once all of them should be there."""
-    return check_restore(recorded, registry.observe(_scope(recorded), progress))
+    state = recorded.state
+    return check_restore(state, registry.observe(_scope(state), progress))
 
 
 def _observe(

@@ -14,10 +14,12 @@ from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
+from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.lost_versions import lost_versions
+from gitops.planning.lost_versions import lost_numbers
 from gitops.planning.refusals import version_list
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
+from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
 from gitops.repository.broker_snapshots import (
@@ -84,7 +86,7 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
-    lost = _lost_versions(SnapshotRegistry(name, tree, registry.broker), state)
+    lost = _lost_versions(registry, root, tree, state)
     notes: tuple[str, ...] = ()
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
@@ -116,20 +118,24 @@ class LostVersionsError(GitopsError):
             f"{topic} ({version_list(versions[::-1])})" for topic, versions in lost.items()
         )
         super().__init__(
-            f"the registry lost versions that the snapshot has, and nothing was recorded: {topics}",
+            "the registry lost versions that the snapshot or a journal has, and nothing was "
+            f"recorded: {topics}",
             hint=f"bring them back: pulsar-gitops restore --registry {registry}; or record that "
             "they are lost, so that their numbers are given anew: --accept-loss",
         )
 
 
-def _lost_versions(recorded: Registry, state: RegistryState) -> dict[TopicName, tuple[int, ...]]:
-    """By topic; a broken file is written anew."""
+def _lost_versions(
+    registry: Registry, root: Path, tree: FileTree, state: RegistryState
+) -> dict[TopicName, tuple[int, ...]]:
+    """By topic, also of versions that only journals have; a broken file is written anew."""
+    snapshot = SnapshotRegistry(registry.name, tree, registry.broker)
+    recorded = recorded_at_head(root, snapshot)(state.topics, ())
     lost = {}
     for topic, live in sorted(state.topics.items()):
-        with suppress(UsageError):
-            before = recorded.observe(Scope(topics=frozenset({topic}))).topics[topic]
-            if versions := tuple(lost_versions(before.history.entries, live.history)):
-                lost[topic] = versions
+        history = recorded.histories.get(topic, SchemaHistory())
+        if numbers := lost_numbers(history, live.history, registry.broker):
+            lost[topic] = tuple(sorted(numbers))
     return lost
 
 

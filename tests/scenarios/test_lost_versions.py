@@ -22,9 +22,14 @@ V3 = record(field("a", "long"), field("d", "string", default=""))
 
 
 class Shop:
-    """A repository with one topic that has v0 and v1, both recorded in a snapshot."""
+    """A repository with one topic that has v0 and v1, both recorded in a snapshot.
 
-    def __init__(self, live: Live, root: Path, command: Command) -> None:
+    Without one only the journal of the applies has them.
+    """
+
+    def __init__(
+        self, live: Live, root: Path, command: Command, *, with_snapshot: bool = True
+    ) -> None:
         self.namespace = f"{live.tenant}/orders"
         self.topic = f"{self.namespace}/created"
         self.root = empty_for(root, live.registries)
@@ -38,7 +43,8 @@ class Shop:
         for definition in (V0, V1):
             self.define(definition)
             assert self.run("apply", "--auto-approve")[0] == 0
-        assert self.run("snapshot")[0] == 0
+        if with_snapshot:
+            assert self.run("snapshot")[0] == 0
         self.repo.commit({})
 
     def run(self, *args: str) -> tuple[int, str]:
@@ -269,3 +275,170 @@ def test_a_topic_that_never_had_a_schema_gets_no_tombstone(shop: Shop, live: Liv
     code, _ = shop.run("schemas", "delete", topic, "--yes")
 
     assert code == 2
+
+
+@pytest.fixture
+def journaled(live: Live, tmp_path: Path, command: Command) -> Shop:
+    """No snapshot was ever taken."""
+    return Shop(live, tmp_path / "repo", command, with_snapshot=False)
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_journal_has_versions_that_no_snapshot_has(journaled: Shop) -> None:
+    journaled.lose("--force")
+    journaled.define(V0, "other")
+
+    code, findings = journaled.findings("plan")
+    applied, _ = journaled.run("apply", "--auto-approve")
+    drifted, drift = journaled.drift()
+    recorded, _ = journaled.run("snapshot")
+
+    assert (code, applied, recorded) == (1, 1, 1)
+    assert findings["PLAN-R023"]["message"].startswith(
+        "the registry lost v1, v0, which the journal .gitops/live.journal has; "
+    )
+    assert journaled.versions() == []
+    assert drifted == 3
+    deletion = next(one for one in drift["drifts"] if one["topic"] == journaled.topic)
+    assert deletion["recordedVersions"] == [0, 1]
+    assert deletion["journal"] == ".gitops/live.journal"
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_check_reports_a_loss_that_a_journal_shows(journaled: Shop) -> None:
+    journaled.lose("--force")
+    journaled.define(V2)
+
+    code, findings = journaled.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["severity"] == "error"
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_version_since_the_snapshot_is_restored_from_the_journal(shop: Shop) -> None:
+    shop.define(V2)
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    shop.lose("--force")
+
+    _, before = shop.findings("plan")
+    assert shop.run("restore")[0] == 0
+
+    assert before["PLAN-R023"]["message"].startswith("the registry lost v2, v1, v0, ")
+    assert shop.versions() == [0, 1, 2]
+    assert "PLAN-R023" not in shop.findings("plan")[1]
+    assert shop.run("snapshot")[0] == 0
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_versions_are_restored_without_any_snapshot(journaled: Shop) -> None:
+    journaled.lose("--force")
+    hint = journaled.findings("plan")[1]["PLAN-R023"]["hint"]
+    restore = re.search(r"pulsar-gitops (restore \S+ --registry live)", hint)
+
+    assert restore
+    assert journaled.run(*restore[1].split())[0] == 0
+    assert journaled.versions() == [0, 1]
+    _, text = journaled.run("policies", "get", journaled.namespace)
+    assert "BACKWARD" in text
+    assert journaled.run("apply", "--auto-approve")[0] == 0
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_an_accepted_loss_is_expected_of_no_journal(journaled: Shop) -> None:
+    journaled.lose("--force")
+    assert journaled.run("snapshot", "--accept-loss")[0] == 0
+
+    code, findings = journaled.findings("plan")
+    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert journaled.run("apply", "--auto-approve")[0] == 0
+    assert journaled.versions() == [0]
+
+    journaled.lose("--force")
+    journaled.define(V2)
+    code, findings = journaled.findings("plan")
+    assert (code, findings["PLAN-R023"]["severity"]) == (1, "error")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_loss_that_was_accepted_elsewhere_is_known_from_git(shop: Shop) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.repo.commit({})
+    (shop.root / ".gitops" / "live.losses.journal").unlink()  # as in another clone
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_the_journal_of_a_plan_file_counts(journaled: Shop) -> None:
+    journaled.define(V0, "other")
+    plan_file = str(journaled.root / "plan.json")
+    assert journaled.run("plan", "--out", plan_file)[0] == 0
+    assert journaled.run("apply", plan_file)[0] == 0
+    other = f"{journaled.namespace}/other"
+    assert journaled.run("schemas", "delete", other, "--yes", "--force")[0] == 0
+    journaled.define(V2, "other")
+
+    code, findings = journaled.findings("plan")
+
+    assert code == 1
+    assert "the journal plan.json.journal has" in findings["PLAN-R023"]["message"]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_broken_journal_leaves_open_what_was_lost(journaled: Shop) -> None:
+    journal = journaled.root / ".gitops" / "live.journal"
+    lines = journal.read_text("utf-8").splitlines()
+    journal.write_text("\n".join([lines[0], "{]", *lines[1:]]), "utf-8")
+
+    intact, known = journaled.findings("plan")
+    journaled.lose("--force")
+    code, findings = journaled.findings("plan")
+
+    assert (intact, "PLAN-R023" in known) == (0, False)
+    assert code == 1
+    assert findings["PLAN-R023"]["message"] == (
+        "whether the registry lost versions is unknown: line 2 is no line of a journal"
+    )
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_what_an_apply_deleted_is_no_loss_and_its_numbers_are_kept(journaled: Shop) -> None:
+    path = journaled.root / "namespaces" / journaled.namespace / "created.yaml"
+    definition = path.read_bytes()
+    path.unlink()
+    config = journaled.root / "gitops.yaml"
+    config.write_text(config.read_text("utf-8") + "safety: {allowDeletions: true}\n", "utf-8")
+    journaled.repo.commit({})
+    assert journaled.run("apply", "--auto-approve", "--prune")[0] == 0
+    path.write_bytes(definition)
+
+    code, findings = journaled.findings("plan")
+    journaled.lose("--force")
+    lost, after = journaled.findings("plan")
+
+    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert (lost, after["PLAN-R023"]["severity"]) == (1, "error")
+    assert after["PLAN-R023"]["message"].startswith("the next version is v")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_snapshot_keeps_the_numbers_of_a_tombstone(shop: Shop) -> None:
+    shop.lose()
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.lose("--force")
+
+    code, findings = shop.findings("plan")
+    recorded, _ = shop.run("snapshot")
+
+    assert (code, recorded) == (1, 1)
+    assert findings["PLAN-R023"]["severity"] == "error"
+    assert "which the snapshot has" in findings["PLAN-R023"]["message"] or (
+        "the registry forgot deleted versions" in findings["PLAN-R023"]["message"]
+    )
+    assert shop.drift()[0] == 3
+    assert shop.run("restore")[0] == 0
+    assert "PLAN-R023" not in shop.findings("plan")[1]

@@ -16,12 +16,12 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, managed_items
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import NamespaceState, Scope, TopicState
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.repository.file_trees import GivenFiles
 from gitops.repository.snapshots import render
 from gitops.usecases.apply import apply
-from gitops.usecases.restore import check, read_snapshot, restore
+from gitops.usecases.restore import RecordedRegistry, check, read_snapshot, restore
 from tests.support.states import field, info, pair, record
 
 pytestmark = pytest.mark.slow
@@ -106,8 +106,8 @@ def _recorded(registry: EmbeddedRegistry) -> dict[str, bytes]:
     return render("local", registry.observe(scope))
 
 
-def _read(files: dict[str, bytes]) -> RegistryState:
-    return read_snapshot(GivenFiles(files), "local")
+def _read(files: dict[str, bytes]) -> RecordedRegistry:
+    return RecordedRegistry(state=read_snapshot(GivenFiles(files), "local"))
 
 
 class _Fragile(EmbeddedRegistry):

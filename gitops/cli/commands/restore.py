@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gitops.cli.plan_execution import Execution
     from gitops.model.apply_result import Result
     from gitops.model.restore import Restore
-    from gitops.model.state import RegistryState
     from gitops.ports import Progress, Registry
+    from gitops.usecases.restore import RecordedRegistry
 
 _REPEAT = "run the same restore again: it looks at the registry and goes on"
 
@@ -68,11 +68,11 @@ def restore(
     opened = open_repository(repo, output, journal, release=as_if_broker)
     target = [into] if into else registry
     with (
-        open_snapshot(opened, registry) as (snapshot, _),
+        open_snapshot(opened, registry, with_journals=True) as (snapshot, _),
         open_registry(opened, target, release=as_if_broker) as (live, _),
         progress_bar(no_color=no_color) as progress,
     ):
-        recorded = usecase.read_snapshot(opened.tree, snapshot.name, wanted)
+        recorded = usecase.read_recorded(opened.root, opened.tree, snapshot, wanted)
         found = usecase.restore(snapshot.name, recorded, live, progress)
         taken = recorded_time(opened.tree, snapshot.name)
         found = replace(found, release=_release(snapshot.broker), taken=taken)
@@ -95,13 +95,14 @@ def _release(broker: BrokerSettings) -> str:
 
 
 def _carry_out(
-    found: Restore, recorded: RegistryState, live: Registry, path: Path, progress: Progress
+    found: Restore, recorded: RecordedRegistry, live: Registry, path: Path, progress: Progress
 ) -> RestoreResult:
     """Apply the plan with its journal and read all versions back; no signal cuts an action."""
     from gitops.cli.plan_execution import run_actions, run_in_journal
     from gitops.usecases.restore import check
 
-    namespaces = {*recorded.namespaces, *(topic.namespace for topic in recorded.topics)}
+    state = recorded.state
+    namespaces = {*state.namespaces, *(topic.namespace for topic in state.topics)}
     execution = _execution(found, frozenset(map(str, namespaces)), path)
     results: list[Result] = []
     error = run_in_journal(

@@ -1,4 +1,4 @@
-"""Which versions a registry has had: those of its snapshot, and those of the snapshot's past."""
+"""Which versions a registry has had: by its snapshot, the snapshot's past, and journals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gitops.git.checkout import Checkout, open_checkout
 from gitops.git.history import replaced_files
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
+from gitops.journal.versions import JournaledVersions, add_journaled, read_versions
 from gitops.model.errors import GitopsError, UnreadableFileError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaEntry, SchemaHistory
@@ -26,29 +27,42 @@ VersionLookUp = Callable[[Collection[TopicName], Collection[TopicName]], Recorde
 """Reads the snapshot of some topics, and of some of them also what it had at earlier commits."""
 
 
-def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
-    """Looks into the snapshot, and into the clone around `root` from the commit checked out."""
+def recorded_at_head(
+    root: Path, snapshot: SnapshotRegistry, journal: Path | None = None
+) -> VersionLookUp:
+    """Looks into the snapshot, the journals, and the clone around `root` from its checked out head.
+
+    `journal` is one that lies elsewhere than journals do by default.
+    """
 
     def look_up(topics: Collection[TopicName], past: Collection[TopicName]) -> RecordedVersions:
-        if snapshot.is_empty and not past:
+        journaled = read_versions(root, snapshot.name, journal)
+        if snapshot.is_empty and not past and journaled == JournaledVersions():
             return RecordedVersions()
         try:
             with open_checkout(root) as checkout:
-                return find_recorded(snapshot, checkout, head_of(checkout), topics, past)
+                head = head_of(checkout)
+                return find_recorded(snapshot, checkout, head, topics, past, journaled=journaled)
         except GitopsError:  # no clone, or one that git cannot read
-            return find_recorded(snapshot, None, None, topics, ())
+            return find_recorded(snapshot, None, None, topics, (), journaled=journaled)
 
     return look_up
 
 
-def find_recorded(
+def find_recorded(  # noqa: PLR0913 - the last by name
     snapshot: SnapshotRegistry,
     checkout: Checkout | None,
     commit: str | None,
     topics: Collection[TopicName],
     past: Collection[TopicName],
+    *,
+    journaled: JournaledVersions | None = None,
 ) -> RecordedVersions:
-    """What the snapshot has of `topics`, and of those of `past` what it had up to `commit`."""
+    """What the snapshot has of `topics`, and of those of `past` what it had up to `commit`.
+
+    With the versions of journals that it lacks.
+    """
+    journaled = journaled or JournaledVersions()
     histories: dict[TopicName, SchemaHistory] = {}
     unreadable: dict[TopicName, str] = {}
     for topic in topics:
@@ -57,15 +71,29 @@ def find_recorded(
             histories[topic] = state.topics[topic].history
         except UsageError as error:
             unreadable[topic] = error.what
+    longer: dict[TopicName, SchemaHistory] = {}
+    for topic in topics:
+        history = journaled.histories.get(topic.keeper, SchemaHistory())
+        known = histories.get(topic, SchemaHistory())
+        if add_journaled(known, history) != known:
+            longer[topic] = history
     earlier: dict[TopicName, list[SchemaEntry]] = {}
-    if checkout and commit and past:
-        for topic, entries in _earlier_entries(snapshot.name, checkout, commit, past):
+    if checkout and commit and (past or longer):
+        for topic, entries in _earlier_entries(snapshot.name, checkout, commit, {*past, *longer}):
             kept = earlier.setdefault(topic, [])
             kept += [entry for entry in entries if entry not in kept]
+    files: dict[TopicName, str] = {}
+    for topic, history in longer.items():
+        known = histories.get(topic, SchemaHistory())
+        with_journal = add_journaled(known, history, earlier.get(topic, ()))
+        if with_journal != known:
+            histories[topic], files[topic] = with_journal, journaled.files[topic.keeper]
     return RecordedVersions(
         histories=histories,
         unreadable=unreadable,
-        earlier={topic: tuple(entries) for topic, entries in earlier.items()},
+        earlier={topic: tuple(earlier[topic]) for topic in earlier if topic in past},
+        journals=files,
+        unreadable_journals=journaled.unreadable,
     )
 
 

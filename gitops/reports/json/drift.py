@@ -106,12 +106,14 @@ def _drift(drift: Drift) -> Document:
                 "drift": "SchemaDeleted" if drift.topic_exists else "TopicDeleted",
                 "topic": str(drift.topic),
                 "recordedVersions": list(drift.versions),
+                "journal": drift.journal or None,
             }
         case VersionLoss():
             return {
                 "drift": "VersionsLost",
                 "topic": str(drift.topic),
                 "recordedVersions": list(drift.versions),
+                "journal": drift.journal or None,
             }
         case NamespaceDeletion():
             return {"drift": "NamespaceDeleted", "namespace": str(drift.namespace)}

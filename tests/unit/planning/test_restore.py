@@ -181,7 +181,7 @@ def test_a_missing_version_between_two_is_an_obstacle() -> None:
 
     found = prove(state(holed))
 
-    assert reason(found) == "the snapshot has no v1 and a v2 after it"
+    assert reason(found) == "no v1 is recorded, and a v2 after it"
     assert found.obstacles[0].versions == (2,)
 
 
@@ -189,7 +189,7 @@ def test_numbers_after_the_last_version_are_an_obstacle() -> None:
     entries = (SchemaEntry(version=0, info=ONE),)
     cut = TopicState(topic=CREATED, history=SchemaHistory(entries=entries, next_version=3))
 
-    assert reason(prove(state(cut))) == "the snapshot has v0 and nothing up to v3"
+    assert reason(prove(state(cut))) == "v0 is recorded, and nothing up to v3"
 
 
 def test_a_topic_on_which_the_registry_fails_is_an_obstacle() -> None:

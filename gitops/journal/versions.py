@@ -1,0 +1,165 @@
+"""Which versions a registry has had, by the journals of the applies and restores on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from gitops.journal.reader import read_journal
+from gitops.journal.writer import JournalFile, is_journal
+from gitops.model.errors import GitopsError, UsageError
+from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.planning.fingerprints import is_same
+from gitops.repository.folder import require_inside
+
+FOLDER: Final = ".gitops"
+ACCEPTED_LOSS: Final = "accept-loss"
+"""The command of a run that recorded a loss: what earlier runs registered is not expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournaledVersions:
+    """The versions that journals have of a registry, by topic; `files` are the journals.
+
+    `unreadable` are journals that are broken, with what is wrong.
+    """
+
+    histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
+    files: Mapping[TopicName, str] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_versions(root: Path, registry: str, journal: Path | None = None) -> JournaledVersions:
+    """From the journals in `.gitops`, from those of plan files at the root, and from `journal`.
+
+    A registry that got another address is the same registry, as it is for a snapshot.
+    """
+    runs: list[tuple[JournalRun, str]] = []
+    unreadable: dict[str, str] = {}
+    for path in _journals(root, journal):
+        name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+        try:
+            runs += ((run, name) for run in read_journal(path) if run.registry == registry)
+        except UsageError as error:
+            unreadable[name] = error.what
+    histories: dict[TopicName, SchemaHistory] = {}
+    files: dict[TopicName, str] = {}
+    for run, name in sorted(runs, key=lambda item: item[0].began):
+        try:
+            for topic in run.lost:
+                histories.pop(TopicName.parse(topic).keeper, None)
+            changed = _histories_after(run, histories)
+        except (KeyError, TypeError, ValueError, AttributeError, GitopsError):
+            unreadable[name] = "an action in it is none of an apply"
+            continue
+        histories |= changed
+        files |= dict.fromkeys(changed, name)
+    return JournaledVersions(histories=histories, files=files, unreadable=unreadable)
+
+
+def _journals(root: Path, journal: Path | None) -> Iterator[Path]:
+    """Other files that have such a name are left out, and what a link leads to elsewhere."""
+    found = chain(sorted((root / FOLDER).glob("*.journal")), sorted(root.glob("*.journal")))
+    paths = dict.fromkeys([*found, *([journal] if journal else [])])
+    for path in paths:
+        with suppress(UsageError, OSError):
+            require_inside(root, path)
+            if is_journal(path):
+                yield path
+
+
+def _histories_after(
+    run: JournalRun, known: Mapping[TopicName, SchemaHistory]
+) -> dict[TopicName, SchemaHistory]:
+    """The histories of the topics whose schemas the run changed, by the name of their keeper."""
+    changed: dict[TopicName, SchemaHistory] = {}
+    for attempt in run.attempts:
+        if attempt.version is None or attempt.action["action"] not in _ABOUT_SCHEMAS:
+            continue
+        topic = TopicName.parse(attempt.action["topic"]).keeper
+        before = changed.get(topic, known.get(topic, SchemaHistory()))
+        begins_anew = run.command == "apply" and _is_first(attempt)
+        changed[topic] = _after(attempt, SchemaHistory() if begins_anew else before)
+    return changed
+
+
+def _is_first(attempt: Attempt) -> bool:
+    """Whether the registry had no version before: an apply that was allowed to give it a number."""
+    action = attempt.action
+    is_registration = action["action"] == "RegisterSchema" and attempt.outcome is Outcome.DONE
+    return is_registration and action["latestVersion"] is None
+
+
+def _after(attempt: Attempt, history: SchemaHistory) -> SchemaHistory:
+    """The registry's answer counts also where it could not be read back, but not its content."""
+    number = attempt.version or 0
+    following = max(history.next_version, number + 1)
+    if attempt.action["action"] == "DeleteSchema":
+        return SchemaHistory(next_version=following)
+    entries = {entry.version: entry for entry in history.entries}
+    if attempt.outcome is Outcome.DONE:
+        schema = attempt.action["schema"]
+        info = SchemaInfo(
+            type=SchemaType(schema["type"]),
+            schema=schema["schema"],
+            properties=schema["properties"],
+        )
+        entries[number] = SchemaEntry(version=number, info=info)
+    return SchemaHistory(
+        entries=tuple(entries[version] for version in sorted(entries)), next_version=following
+    )
+
+
+_ABOUT_SCHEMAS: Final = ("RegisterSchema", "DeleteSchema")
+
+
+def accept_losses(root: Path, registry: str, address: str, topics: Collection[TopicName]) -> None:
+    """Write down that versions of these topics are lost, so that no journal expects them."""
+    path = root / FOLDER / f"{registry}.losses.journal"
+    require_inside(root, path)
+    journal = JournalFile(path)
+    journal.begin(
+        {
+            "plan": "",
+            "registry": registry,
+            "address": address,
+            "actions": 0,
+            "doneBefore": 0,
+            "command": ACCEPTED_LOSS,
+            "lost": sorted(map(str, topics)),
+        }
+    )
+    journal.end(APPLIED)
+
+
+def add_journaled(
+    recorded: SchemaHistory, journaled: SchemaHistory, earlier: Sequence[SchemaEntry] = ()
+) -> SchemaHistory:
+    """The recorded history with the versions that only journals have.
+
+    The snapshot decides about its own numbers. `earlier` are versions that the snapshot had once:
+    the loss of those was recorded.
+    """
+    accepted = {
+        entry.version
+        for entry in journaled.entries
+        for former in earlier
+        if former.version == entry.version and is_same(former.info, entry.info)
+    }
+    added = tuple(
+        entry
+        for entry in journaled.entries
+        if entry.version >= recorded.next_version and entry.version not in accepted
+    )
+    following = 0 if journaled.next_version - 1 in accepted else journaled.next_version
+    return replace(
+        recorded,
+        entries=(*recorded.entries, *added),
+        next_version=max(recorded.next_version, following),
+    )
