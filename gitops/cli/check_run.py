@@ -13,11 +13,11 @@ from typing import Final
 from gitops.changes.change import ChangeRequest, LoadedChange, find_change, load_change
 from gitops.changes.registries import registries_in_order
 from gitops.cli.answer import Display
-from gitops.cli.console import is_input, refuse_inputs
+from gitops.cli.console import is_input
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
-from gitops.cli.session import repository_root, today
+from gitops.cli.session import refuse_outputs, repository_root, today
 from gitops.git.checkout import open_checkout
 from gitops.model.check import HistoryChoice
 from gitops.replay.replay_report import ReplayRequest
@@ -69,7 +69,7 @@ def check_change(
         loaded = load_change(change, progress, options.release)
         files = filter(is_input, loaded.head_tree.paths())
         outputs = [display.output, *(path for _, path in display.reports)]
-        refuse_inputs(outputs, [root / path for path in files])
+        refuse_outputs(root, outputs, [root / path for path in files])
         request = CheckRequest(
             loaded=loaded,
             reference=options.base,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,7 +80,6 @@ def open_repository(
     `outputs` are files that the command writes: one that the repository consists of is refused.
     Definitions are judged by `release`, or by the default registry's own.
     """
-    from gitops.cli.console import refuse_inputs
     from gitops.repository.file_trees import FolderTree
     from gitops.repository.loader import load
 
@@ -97,11 +96,18 @@ def open_repository(
         except UsageError as error:
             where = str((root.resolve() if root == HERE else root) / error.where)
             raise UsageError(error.what, where=where, hint=error.hint) from error
-    refuse_inputs(outputs, tree.consulted())
+    refuse_outputs(root, outputs, tree.consulted())
+    return opened
+
+
+def refuse_outputs(root: Path, outputs: Sequence[Path | None], inputs: Iterable[Path]) -> None:
+    """Raise UsageError for an output that is an input, or to which a link leads out of `root`."""
+    from gitops.cli.console import refuse_inputs
+
+    refuse_inputs(outputs, inputs)
     for output in outputs:
         if output is not None:
             require_inside(root, output)
-    return opened
 
 
 def empty_repository() -> OpenedRepository:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import CommandLine
+from tests.support.git_repos import GitRepository
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +64,8 @@ def test_a_linked_journal_of_a_restore_is_refused(
         ["plan", "--output", "{repo}/plans/plan.txt"],
         ["apply", "--auto-approve", "--journal", "{repo}/plans/journal"],
         ["validate", "--output", "{repo}/plans/report.txt", "{repo}"],
+        ["check", "--base", "HEAD", "--output", "{repo}/plans/report.txt"],
+        ["check", "--base", "HEAD", "--report", "json={repo}/plans/report.json"],
     ],
     ids=str,
 )
@@ -73,6 +76,7 @@ def test_an_answer_is_not_written_through_a_link(
     command: CommandLine,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    GitRepository(repo).commit()
     (repo / "plans").symlink_to(outside)
     monkeypatch.chdir(repo)
     done = command(*(word.format(repo=repo) for word in words))
