@@ -78,7 +78,7 @@ def to_document(plan: Plan) -> Document:
         "withoutSchema": plan.without_schema,
         "unlisted": [str(namespace) for namespace in plan.unlisted],
         "limits": list(plan.limits),
-        "waivers": [_proposal_document(proposal) for proposal in plan.proposals],
+        "waivers": [proposal_document(proposal) for proposal in plan.proposals],
     }
     return {**document, "digest": digest(document)}
 
@@ -221,7 +221,7 @@ def notice_document(notice: Notice) -> Document:
                 "strategy": notice.strategy.value,
                 "findings": [finding.fingerprint for finding in notice.findings],
                 "fingerprint": notice.fingerprint,
-                "waiver": _proposal_document(notice.waiver),
+                "waiver": proposal_document(notice.waiver),
             }
         case SchemaWithoutEffect():
             return {
@@ -280,7 +280,8 @@ def cause_documents(findings: Iterable[Finding]) -> list[Document]:
     ]
 
 
-def _proposal_document(waiver: WaiverProposal | None) -> Document | None:
+def proposal_document(waiver: WaiverProposal | None) -> Document | None:
+    """A proposed waiver, null for none."""
     if waiver is None:
         return None
     return {

@@ -13,6 +13,7 @@ from gitops.planning.plan_document import (
     API_VERSION,
     cause_documents,
     finding_document,
+    proposal_document,
     to_document,
 )
 from gitops.reports.json.replay import replay_document
@@ -36,6 +37,7 @@ def check_document(report: CheckReport) -> dict[str, Any]:
         ],
         "findings": _findings(report.findings),
         "causes": cause_documents(report.findings),
+        "limitWaiver": proposal_document(report.limit_waiver),
         "command": report.command,
     }
 

@@ -90,12 +90,15 @@ def test_a_big_change_passes_once_with_a_waiver(
     checked = command(*check, "--waivers", folder)
     assert (checked.code, ("CHECK-R005", "error") in _rules(checked.out)) == (1, True)
     assert file.read_text("utf-8") == of_plan
+    proposed = json.loads(checked.out)["limitWaiver"]
+    assert (proposed["file"], proposed["text"]) == (f"waivers/{file.name}", of_plan)
     assert command(*check).code == 1, "a waiver without reason and approval lets nothing pass"
     text = file.read_text("utf-8").replace('reason: ""', "reason: a header for all")
     file.write_text(text.replace('approvedBy: ""', 'approvedBy: "@acme/platform"'), "utf-8")
 
     checked = command(*check)
     assert (checked.code, ("CHECK-R005", "info") in _rules(checked.out)) == (0, True)
+    assert json.loads(checked.out)["limitWaiver"] is None
     assert f"by waivers/{file.name}, approved by @acme/platform" in checked.out
     assert command("fmt", "--repo", repo, "--check", file).code == 0
     planned = command(*plan)
