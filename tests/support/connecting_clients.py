@@ -1,18 +1,22 @@
 """Random histories, policies and changes, and the clients that can connect before and after.
 
-A change is made of files alone, and carried out by the commands; `find_said` are the topics of
-which the reports say that clients are locked out.
+A change is made of files alone, and carried out by the commands; `find_said` are the sentences of
+the reports about clients that are locked out.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from random import Random
 from typing import Any, Final
+
+import fastavro
 
 from gitops.broker.connection import ConnectionTarget, Offer, connection_policies
 from gitops.broker.consumer_connection import admit_consumer
@@ -26,25 +30,55 @@ from gitops.model.state import RegistryState, Scope
 from gitops.ports import Registry
 from gitops.schemas.payload import stored_history
 from tests.support.git_repos import GitRepository
-from tests.support.states import avro, field, record
+from tests.support.protos import order
+from tests.support.states import avro, field, info, pair, record
 
 RULES: Final = frozenset({"PLAN-R020", "PLAN-R021", "PLAN-R022"})
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
 _KEY: Final = "schemaCompatibilityStrategy"
 _STRATEGIES: Final = [one for one in Strategy if one is not Strategy.UNDEFINED]
-_DEFINITIONS: Final = (
-    avro(field("a", "long")),
-    avro(field("a", "string")),
-    avro(field("a", "double")),
-    avro(field("a", "long"), field("b")),
-    avro(field("a", "long"), field("b", default="")),
-    avro(field("a", "long"), field("c", ["null", "string"], default=None)),
-    avro(field("a", ["null", "long"], default=None)),
-    avro(),
-    SchemaInfo(type=SchemaType.JSON, schema=json.dumps(record(field("a", "long")))),
-    SchemaInfo(type=SchemaType.JSON, schema=json.dumps(record(field("a"), field("b", default="")))),
-    SchemaInfo(type=SchemaType.STRING),
+_AVRO: Final = (
+    (avro(field("a", "long")), {"a": 7}),
+    (avro(field("a", "string")), {"a": "x"}),
+    (avro(field("a", "double")), {"a": 0.5}),
+    (avro(field("a", "long"), field("b")), {"a": 7, "b": "x"}),
+    (avro(field("a", "long"), field("b", default="")), {"a": 8, "b": "y"}),
+    (avro(field("a", "long"), field("c", ["null", "string"], default=None)), {"a": 7, "c": "z"}),
+    (avro(field("a", ["null", "long"], default=None)), {"a": 9}),
+    (avro(), {}),
 )
+_JSON: Final = (
+    (info(record(field("a", "long")), SchemaType.JSON), {"a": 7}),
+    (info(record(field("a"), field("b", default="")), SchemaType.JSON), {"a": "x", "b": "y"}),
+    (info(record(field("a"), field("b")), SchemaType.JSON), {"a": "x", "b": "z"}),
+)
+_A, _B = record(field("a", "long")), record(field("a", "long"), field("b", default=""))
+_PAIRS: Final = (
+    (pair(_A, _A), ({"a": 7}, {"a": 8})),
+    (pair(_A, _B), ({"a": 7}, {"a": 8, "b": "x"})),
+    (pair(_A, record(field("a"))), ({"a": 7}, {"a": "x"})),
+    (pair(_B, _A), ({"a": 7, "b": "x"}, {"a": 8})),
+)
+_PROTOBUF: Final = (
+    (order("int64 a = 1;"), b"\x08\x07"),
+    (order("int64 a = 1; string b = 2;"), b"\x08\x07\x12\x01x"),
+    (order("string a = 1;"), b"\x0a\x01x"),
+    (order("int64 a = 1; int64 b = 2;"), b"\x08\x07\x10\x08"),
+)
+_PRIMITIVES: Final = (
+    (SchemaInfo(type=SchemaType.STRING), b"text"),
+    (SchemaInfo(type=SchemaType.INT64), (7).to_bytes(8, "big")),
+    (SchemaInfo(type=SchemaType.INT32), (7).to_bytes(4, "big")),
+)
+_FAMILIES: Final = (_AVRO, _AVRO, _AVRO, _JSON, _PAIRS, _PROTOBUF, _PRIMITIVES)
+
+
+def _key(schema: SchemaInfo) -> tuple[SchemaType, str]:
+    """A broker stores the text of a pair without spaces."""
+    return schema.type, schema.schema.replace(" ", "")
+
+
+_MESSAGES: Final = {_key(schema): message for family in _FAMILIES for schema, message in family}
 _DECLARED: Final = ("t0", "t1", "t2")
 _UNMANAGED: Final = "hand-made"
 
@@ -65,35 +99,66 @@ class RandomRegistry:
     registry: Registry
     settings: str
 
+    families: dict[str, Sequence[tuple[SchemaInfo, object]]] = dataclass_field(
+        default_factory=dict
+    )
+
     @property
     def topics(self) -> list[TopicName]:
         return [TopicName(self.namespace, name) for name in (*_DECLARED, _UNMANAGED)]
 
-    def fill(self) -> None:
-        """Write random histories to the registry, and commit files that agree with it."""
+    def fill(self, write_messages: Callable[[], None] = lambda: None) -> None:
+        """Write random histories to the registry, and commit files that agree with it.
+
+        `write_messages` is called while clients of every version can connect.
+        """
         loose = PolicyChange(key=_KEY, before=None, after=Strategy.ALWAYS_COMPATIBLE)
         self.registry.set_policies(self.namespace, [loose])
-        latest: dict[str, SchemaInfo] = {}
-        for topic in self.topics:
-            self.registry.create_topic(topic, 0)
-            for info in self.random.sample(_DEFINITIONS, self.random.randint(0, 3)):
-                self.registry.register_schema(topic, info)
-                latest[topic.local_name] = info
-        changes = [
-            PolicyChange(key=key, before=None, after=value) for key, value in self._policies()
-        ]
-        self.registry.set_policies(self.namespace, changes)
         files: dict[str, str | bytes | None] = {
             "gitops.yaml": self.settings,
             ".gitignore": "live.db*\n",
-            f"namespaces/{self.namespace}/namespace.yaml": self._namespace(
-                dict(changes_of(changes))
-            ),
         }
-        for name in _DECLARED:
-            if name in latest:
-                files |= self._topic(name, latest[name])
+        for topic in self.topics:
+            name = topic.local_name
+            self.families[name] = self.random.choice(_FAMILIES)
+            self.registry.create_topic(topic, self.random.choice([0, 0, 2]))
+            latest = self._history(topic)
+            if latest and name != _UNMANAGED:
+                files |= self._topic(name, latest)
+
+        write_messages()
+
+        policies = dict(self._policies())
+        changes = [
+            PolicyChange(key=key, before=None, after=value) for key, value in policies.items()
+        ]
+        self.registry.set_policies(self.namespace, changes)
+        files[f"namespaces/{self.namespace}/namespace.yaml"] = self._namespace(policies)
+        for topic in self.topics:
+            own = self._own_policies() if self.random.random() < 0.3 else {}
+            changes = [
+                PolicyChange(key=key, before=None, after=value) for key, value in own.items()
+            ]
+            if changes:
+                self.registry.set_policies(topic, changes)
         self.repo.commit(files)
+
+    def _history(self, topic: TopicName) -> SchemaInfo | None:
+        """Register up to three versions, rarely with a deletion before the last; the latest."""
+        latest = None
+        count = self.random.randint(0, 3)
+        for number in range(count):
+            if number and number == count - 1 and self.random.random() < 0.1:
+                self.registry.delete_schema(topic)
+            latest = self._definition(topic.local_name)
+            self.registry.register_schema(topic, latest)
+        return latest
+
+    def _definition(self, name: str) -> SchemaInfo:
+        """Mostly one of the topic's own type."""
+        stays = self.random.random() < 0.9
+        family = self.families[name] if stays else self.random.choice(_FAMILIES)
+        return self.random.choice(family)[0]
 
     def change(self) -> None:
         """Commit other policies, of the namespace or of topics, other definitions, or both."""
@@ -103,9 +168,19 @@ class RandomRegistry:
             files[path] = self._namespace(dict(self._policies()))
         for name in _DECLARED:
             if self.random.random() < 0.3:
-                own = self.random.choice([None, None, self.random.choice(_STRATEGIES)])
-                files |= self._topic(name, self.random.choice(_DEFINITIONS), own)
+                own = self._own_policies() if self.random.random() < 0.4 else {}
+                files |= self._topic(name, self._definition(name), own)
         self.repo.commit(files)
+
+    def _own_policies(self) -> dict[str, PolicyValue]:
+        """One or both of a topic's own policies."""
+        policies: dict[str, PolicyValue] = {
+            _KEY: self.random.choice(_STRATEGIES),
+            "schemaValidationEnforced": self.random.random() < 0.5,
+        }
+        if self.random.random() < 0.5:
+            policies.pop(self.random.choice(list(policies)))
+        return policies
 
     def _policies(self) -> list[tuple[str, PolicyValue]]:
         return [
@@ -119,17 +194,19 @@ class RandomRegistry:
         return f"{_HEAD}Namespace\nnamespace: {self.namespace}\n{lines}"
 
     def _topic(
-        self, name: str, info: SchemaInfo, own: Strategy | None = None
+        self, name: str, schema: SchemaInfo, own: Mapping[str, PolicyValue] | None = None
     ) -> dict[str, str | bytes | None]:
         folder = f"namespaces/{self.namespace}"
-        policies = f"policies: {{{_KEY}: {own.value}}}\n" if own else ""
-        manifest = f"{_HEAD}Topic\n{policies}schema: {{type: {info.type.value}"
-        if not info.schema:
-            return {f"{folder}/{name}.yaml": f"{manifest}}}\n"}
-        return {
-            f"{folder}/{name}.yaml": f"{manifest}, definition: {name}.avsc}}\n",
-            f"{folder}/{name}.avsc": info.schema,
-        }
+        fields = ", ".join(f"{key}: {_plain(value)}" for key, value in (own or {}).items())
+        policies = f"policies: {{{fields}}}\n" if own else ""
+        members = {"type": schema.type.value, "properties": dict(schema.properties)}
+        files: dict[str, str | bytes | None] = {}
+        if schema.schema:
+            # Each definition has a file of its own: shared types have nothing to do with this.
+            members["definition"] = f"{name}.json"
+            files[f"{folder}/{name}.json"] = schema.schema
+        manifest = f"{_HEAD}Topic\n{policies}schema: {json.dumps(members)}\n"
+        return {**files, f"{folder}/{name}.yaml": manifest}
 
     def observe(self) -> RegistryState:
         scope = Scope(namespaces=frozenset({self.namespace}), topics=frozenset(self.topics))
@@ -145,9 +222,27 @@ class RandomRegistry:
         }
 
 
-def changes_of(changes: list[PolicyChange]) -> Iterator[tuple[str, PolicyValue]]:
-    for change in changes:
-        yield change.key, change.after
+def payload_of(schema: SchemaInfo) -> bytes:
+    """A message of one of the schemas here; that of a pair is INLINE."""
+    value = _MESSAGES[_key(schema)]
+    if isinstance(value, bytes):
+        return value
+    if schema.type is SchemaType.JSON:
+        return json.dumps(value).encode()
+    if isinstance(value, tuple):
+        definitions = json.loads(schema.schema)
+        halves = [
+            encode_avro(definitions[half], part)
+            for half, part in zip(("key", "value"), value, strict=True)
+        ]
+        return b"".join(len(half).to_bytes(4, "big") + half for half in halves)
+    return encode_avro(json.loads(schema.schema), value)
+
+
+def encode_avro(definition: object, value: object) -> bytes:
+    payload = io.BytesIO()
+    fastavro.schemaless_writer(payload, definition, value)
+    return payload.getvalue()
 
 
 def _plain(value: PolicyValue) -> str:
@@ -187,18 +282,40 @@ def target_of(topic: TopicName, state: RegistryState, registry: Registry) -> Con
 
 
 def find_said(document: object) -> str:
-    """All texts about clients that are locked out, of a check's or a plan's JSON.
+    """A line for each sentence about clients that are locked out, of a check's or a plan's JSON.
 
-    Of a refused schema the proposed waiver says it.
+    Each starts with its topic. Of a refused schema the proposed waiver says it.
     """
-    texts = []
+    lines = []
     for value in _mappings(document):
         waiver = value.get("waiver")
         if value.get("rule") in RULES:
-            texts.append(json.dumps(value))
+            members = value.get("variants") or [value]
+            lines += [f"{member['subject']}: {member['message']}" for member in members]
         if isinstance(waiver, dict) and "can no longer connect" in waiver["text"]:
-            texts.append(waiver["text"])
-    return "\n".join(texts)
+            text = waiver["text"]
+            topic = re.search(r"^topic: (.*)$", text, re.MULTILINE)
+            lines += [
+                f"{topic[1] if topic else ''}: {line}"
+                for line in text.splitlines()
+                if "can no longer connect" in line
+            ]
+    return "\n".join(lines)
+
+
+def is_named(client: Client, said: str) -> bool:
+    """Whether a sentence names the client's topic, role and version."""
+    topic, role, schema = client
+    for line in said.splitlines():
+        if not line.startswith(f"{topic.removeprefix('persistent://')}: "):
+            continue
+        if schema in ("NONE", "AUTO_PRODUCE", "AUTO_CONSUME"):
+            if f"{role}s" in line:
+                return True
+        elif match := re.search(rf"{role}s with ((?:v\d+|, | to )+)", line):
+            if schema in re.split(", | to ", match[1]):
+                return True
+    return False
 
 
 def _mappings(value: object) -> Iterator[dict[str, Any]]:
@@ -250,5 +367,5 @@ def unreported(
         (name, client)
         for client in sorted(lost)
         for name, said in (("check", applied.check), ("plan", applied.plan))
-        if client[0] not in said and has_clients(client[0])
+        if not is_named(client, said) and has_clients(client[0])
     ]

@@ -38,7 +38,8 @@ _ERRORS: Final = {0: "UnknownError", 11: "TopicNotFound", 18: "IncompatibleSchem
 
 _CONNECT, _CONNECTED, _SUBSCRIBE, _PRODUCER, _SEND, _SEND_RECEIPT = 2, 3, 4, 5, 6, 7
 _SUCCESS, _ERROR, _CLOSE_PRODUCER, _CLOSE_CONSUMER, _PRODUCER_SUCCESS = 13, 14, 15, 16, 17
-_PING, _PONG, _LOOKUP, _LOOKUP_RESPONSE = 18, 19, 23, 24
+_PING, _PONG = 18, 19
+_PARTITIONS, _PARTITIONS_RESPONSE, _LOOKUP, _LOOKUP_RESPONSE = 21, 22, 23, 24
 _GET_OR_CREATE, _GET_OR_CREATE_RESPONSE = 39, 40
 _ANSWERS: Final = (_PRODUCER_SUCCESS, _SUCCESS, _ERROR, _GET_OR_CREATE_RESPONSE)
 _PROTOCOL_VERSION: Final = 21
@@ -113,9 +114,20 @@ class BinaryClient:
         fields: list[tuple[int, Value]] = [(2, topic), *_schema_field(3, sent)]
         return self._request(_GET_OR_CREATE, fields, request_at=1, version_at=4)
 
-    def send(self, producer: int, payload: bytes) -> None:
-        """Send a message without a schema version, and wait until it is stored."""
-        metadata = _encode([(1, "tests"), (2, 0), (3, 1)])
+    def count_partitions(self, topic: str) -> int:
+        """0 for a topic without partitions."""
+        request = next(self._ids)
+        self._command(_PARTITIONS, [(1, topic), (2, request)])
+        (count,) = self._answer(_PARTITIONS_RESPONSE)[1].get(1, [0])
+        assert isinstance(count, int)
+        return count
+
+    def send(self, producer: int, payload: bytes, version: int | None = None) -> None:
+        """Send a message that carries this schema version, and wait until it is stored."""
+        fields: list[tuple[int, Value]] = [(1, "tests"), (2, 0), (3, 1)]
+        if version is not None:
+            fields.append((16, version.to_bytes(8, "big")))
+        metadata = _encode(fields)
         command = _encode([(1, _SEND), (_SEND, [(1, producer), (2, 0)])])
         size = struct.pack(">I", len(metadata))
         self._write(command, size + metadata + payload)
