@@ -35,20 +35,20 @@ def broken_readers(
     types: SchemaTypes, version: int, old: StoredSchema, new: StoredSchema, *, forward: bool
 ) -> Iterator[Remark]:
     """Which side of one kind could not read the other; consumers of `old` only with `forward`."""
-    for half, before, after in _parts(types, old, new):
+    for half, before, after in changed_parts(types, old, new):
         for backward in (True, False) if forward else (True,):
             writer, reader = (before, after) if backward else (after, before)
             for reason in types.row_of(after.type).resolve(writer, reader):
                 yield _remark(f"v{version}", reason, half, backward=backward)
 
 
-def _parts(
+def changed_parts(
     types: SchemaTypes, old: StoredSchema, new: StoredSchema
 ) -> Iterator[tuple[str, StoredSchema, StoredSchema]]:
     """What differs: the schemas, or the halves of both; the name of the half is first."""
     for name, before, after in types.row_of(new.type).parts(old, new):
         if name:
-            yield from ((name, b, a) for _, b, a in _parts(types, before, after))
+            yield from ((name, b, a) for _, b, a in changed_parts(types, before, after))
         elif before.type is after.type and before.data != after.data:
             yield "", before, after
 

@@ -11,13 +11,14 @@ from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaType
 from gitops.schemas import event_kinds
 from gitops.schemas.row import Remark
+from gitops.schemas.stored_messages import UNREAD, unread_messages
 from gitops.schemas.strategies import TRANSITIVE, promised_reads
 from gitops.schemas.types import SchemaTypes
 
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
 
-ONLY_IF_TAKEN: Final = frozenset({"KV-W002"})
+ONLY_IF_TAKEN: Final = frozenset({"KV-W002", UNREAD})
 """What is untrue of a schema that the broker refuses for another reason."""
 
 
@@ -61,6 +62,7 @@ def changes_of_all(
     under a transitive strategy the consumers of every version count.
     Under ALWAYS_COMPATIBLE the versions of the new schema's own kind are all that counts.
     """
+    yield from unread_messages(types, versions, new, strategy)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         versions = [each for each in versions if event_kinds.is_of_kind(types, each[1], new)]
     told: set[tuple[str, str, str]] = set()

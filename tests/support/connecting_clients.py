@@ -99,9 +99,7 @@ class RandomRegistry:
     registry: Registry
     settings: str
 
-    families: dict[str, Sequence[tuple[SchemaInfo, object]]] = dataclass_field(
-        default_factory=dict
-    )
+    families: dict[str, Sequence[tuple[SchemaInfo, object]]] = dataclass_field(default_factory=dict)
 
     @property
     def topics(self) -> list[TopicName]:
@@ -312,9 +310,10 @@ def is_named(client: Client, said: str) -> bool:
         if schema in ("NONE", "AUTO_PRODUCE", "AUTO_CONSUME"):
             if f"{role}s" in line:
                 return True
-        elif match := re.search(rf"{role}s with ((?:v\d+|, | to )+)", line):
-            if schema in re.split(", | to ", match[1]):
-                return True
+            continue
+        versions = re.search(rf"{role}s with ((?:v\d+|, | to )+)", line)
+        if versions and schema in re.split(", | to ", versions[1]):
+            return True
     return False
 
 

@@ -222,6 +222,11 @@ CLIENT_RULES: Final = (
         "a client that is not Java misreads what Java reads",
         "planning.client_readers.misreading_remarks",
     ),
+    warning(
+        "CLIENT-R013",
+        "consumers with the new schema cannot read stored messages",
+        "schemas.stored_messages.unread_messages",
+    ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""
 

@@ -1,0 +1,85 @@
+"""Stored messages that consumers with a new schema cannot read although the broker accepts it.
+
+A strategy that does not promise such reading does not compare for it: FORWARD never, BACKWARD and
+FULL only with the latest version. The messages of the other versions are still stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from gitops.model.decision import StoredSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaType
+from gitops.schemas.event_kinds import changed_parts
+from gitops.schemas.key_value.parser import add_half_prefix
+from gitops.schemas.row import Reason, Remark
+from gitops.schemas.strategies import TRANSITIVE, promised_reads
+from gitops.schemas.types import SchemaTypes
+
+UNREAD: Final = "CLIENT-R013"
+
+
+def unread_messages(
+    types: SchemaTypes,
+    versions: Sequence[tuple[int, StoredSchema]],
+    new: StoredSchema,
+    strategy: Strategy,
+) -> Iterator[tuple[int, Remark]]:
+    """What the new schema cannot read, with the newest version concerned; `versions` oldest first.
+
+    Only AVRO definitions, also in halves of a KEY_VALUE: readers of JSON go by names alone. What
+    the latest version cannot read either was reported when that was registered. Under
+    ALWAYS_COMPATIBLE definitions of one kind of event are compared elsewhere.
+    """
+    if not versions:
+        return
+    latest = versions[-1][1]
+    if new.type not in {old.type for _, old in versions}:
+        yield versions[-1][0], _type_change(versions[-1][0], latest, new)
+        return
+    new_reads, _ = promised_reads(strategy)
+    if strategy is Strategy.ALWAYS_COMPATIBLE or (new_reads and strategy in TRANSITIVE):
+        return
+    reported: set[tuple[str, str]] = set()
+    for version, old in reversed(versions[:-1] if new_reads else versions):
+        known = {(half, one.path) for half, one in _reasons(types, old, latest)}
+        for half, reason in _reasons(types, old, new):
+            place = (half, reason.path)
+            if place not in known and place not in reported:
+                reported.add(place)
+                yield version, _remark(version, half, reason)
+
+
+def _reasons(
+    types: SchemaTypes, writer: StoredSchema, reader: StoredSchema
+) -> Iterator[tuple[str, Reason]]:
+    if writer.type is not reader.type:
+        return
+    for half, before, after in changed_parts(types, writer, reader):
+        if after.type is SchemaType.AVRO:
+            for reason in types.row_of(after.type).resolve(before, after):
+                yield half, reason
+
+
+def _remark(version: int, half: str, reason: Reason) -> Remark:
+    remark = Remark(
+        rule=UNREAD,
+        message=f"consumers with the new schema cannot read messages of v{version}: "
+        f"{reason.message}",
+        path=reason.path,
+        pointer=reason.reader_pointer,
+        old_pointer=reason.writer_pointer,
+        hint=reason.hint,
+    )
+    return add_half_prefix(remark, half) if half else remark
+
+
+def _type_change(version: int, old: StoredSchema, new: StoredSchema) -> Remark:
+    return Remark(
+        rule=UNREAD,
+        message=f"the type changes from {old.type.value} to {new.type.value}: consumers with the "
+        f"new schema cannot read messages of v{version}, nor those with v{version} new messages",
+        hint="use a new topic for the new type",
+    )
