@@ -26,12 +26,12 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What a topic of the registry has otherwise than the snapshot, and a restore does not change.
+    """What the registry has otherwise than the snapshot, and a restore does not change.
 
     `hint` is who can change it, and how.
     """
 
-    subject: TopicName
+    subject: NamespaceName | TopicName
     reason: str
     hint: str
 

@@ -8,10 +8,11 @@ each, which a broker accepts of a topic without a schema as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
+from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.broker.registration import register
@@ -44,6 +45,8 @@ from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning.creations import FIXED_PARTITIONS, counted, partitions_command
 from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
+from gitops.planning.lockout_findings import LATEST, policy_lockout_findings
+from gitops.planning.lockouts import TopicChange, topic_lockouts
 from gitops.schemas.payload import PayloadError, stored_history
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
@@ -58,7 +61,7 @@ class RestoreInput:
 
     `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
     registry fails, with its reason. `journals` are those that have versions which the snapshot of
-    `source` lacks.
+    `source` lacks. `unrecorded` are other topics of these namespaces.
     """
 
     source: str
@@ -69,11 +72,14 @@ class RestoreInput:
     broker: BrokerSettings
     unreadable: Mapping[TopicName, str]
     journals: tuple[str, ...] = ()
+    unrecorded: Mapping[TopicName, TopicState] = field(default_factory=dict)
 
 
 def prove_restore(given: RestoreInput) -> Restore:
     """What a restore does, or why its numbers would not come out; raises UnknownBrokerError."""
     line = line_of(given.broker)
+    kept = tuple(_kept_policies(given, line))
+    given = _with_kept_policies(given, kept)
     topics = tuple(
         _topic(recorded, given.live.topics.get(name), line, given.unreadable.get(name, ""))
         for name, recorded in sorted(given.recorded.topics.items())
@@ -102,7 +108,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         topics=len(topics),
         unchanged=sum(one.is_there for one in topics),
     )
-    left = tuple(_other_partitions(given))
+    left = (*kept, *_other_partitions(given))
     return Restore(
         source=given.source,
         plan=plan,
@@ -272,6 +278,62 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
             reason = "the snapshot has policies for the topic, and the topic does not exist"
             hint = f"create it: pulsar-admin topics create {topic}"
             yield Obstacle(subject=topic, reason=reason, hint=hint)
+
+
+def _kept_policies(given: RestoreInput, line: BrokerLine) -> Iterator[Difference]:
+    """Policies that the registry keeps, since the recorded ones would lock out its clients.
+
+    Only of topics that have got further since they were recorded: until then the recorded
+    policies were in force for what is restored.
+    """
+    topics = {**given.unrecorded, **given.live.topics}
+    for name, namespace in sorted(given.recorded.namespaces.items()):
+        above = given.live.namespaces[name]
+        if not above.exists:
+            continue
+        for topic, live in sorted(topics.items()):
+            recorded = given.recorded.topics.get(topic)
+            is_further = recorded is None or (
+                live.history.next_version > recorded.history.next_version
+            )
+            if topic.namespace != name or not is_further:
+                continue
+            own = recorded.policies if recorded else live.policies
+            change = TopicChange(
+                topic=topic,
+                history=live.history,
+                before=connection_policies(topic, live.policies, above.policies, given.broker),
+                after=connection_policies(topic, own, namespace.policies, given.broker),
+                line=line,
+            )
+            findings = policy_lockout_findings(name, [topic_lockouts(change)])
+            if stopping := [one for one in findings if one.rule == LATEST]:
+                yield Difference(
+                    subject=name,
+                    reason="policies that differ from the snapshot, and they stay: with the "
+                    f"recorded ones, {stopping[0].message} ({topic})",
+                    hint="`pulsar-gitops plan` shows how they differ from the files",
+                )
+                break
+
+
+def _with_kept_policies(given: RestoreInput, kept: Sequence[Difference]) -> RestoreInput:
+    """As if the policies that stay were recorded, with those of the topics there."""
+    names = {one.subject for one in kept}
+    if not names:
+        return given
+    recorded, live = given.recorded, given.live
+    namespaces = {
+        name: replace(state, policies=live.namespaces[name].policies) if name in names else state
+        for name, state in recorded.namespaces.items()
+    }
+    topics = {
+        name: replace(state, policies=live.topics[name].policies)
+        if name.namespace in names and name in live.topics
+        else state
+        for name, state in recorded.topics.items()
+    }
+    return replace(given, recorded=replace(recorded, namespaces=namespaces, topics=topics))
 
 
 def _other_partitions(given: RestoreInput) -> Iterator[Difference]:

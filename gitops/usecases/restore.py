@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitops.journal.versions import read_versions
-from gitops.model.errors import UsageError
+from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.restore import Restore, RestoreCheck
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
@@ -127,8 +128,31 @@ def restore(
             broker=registry.broker,
             unreadable=unreadable,
             journals=recorded.journals,
+            unrecorded=_unrecorded_topics(recorded.state, live, registry),
         )
     )
+
+
+def _unrecorded_topics(
+    recorded: RegistryState, live: RegistryState, registry: Registry
+) -> dict[TopicName, TopicState]:
+    """Topics that the snapshot does not have, of namespaces whose policies a restore changes.
+
+    None where the registry cannot list or read them.
+    """
+    topics: set[TopicName] = set()
+    for name, namespace in recorded.namespaces.items():
+        found = live.namespaces[name]
+        if found.exists and found.policies != namespace.policies:
+            with suppress(OutsideError):
+                topics |= {*registry.list_topics(name)} - recorded.topics.keys()
+    if not topics:
+        return {}
+    spaces = frozenset(topic.namespace for topic in topics)
+    try:
+        return dict(registry.observe(Scope(namespaces=spaces, topics=frozenset(topics))).topics)
+    except UnreadableTopicsError as error:
+        return dict(error.state.topics)
 
 
 def check(

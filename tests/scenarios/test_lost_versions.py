@@ -442,3 +442,23 @@ def test_a_snapshot_keeps_the_numbers_of_a_tombstone(shop: Shop) -> None:
     assert shop.drift()[0] == 3
     assert shop.run("restore")[0] == 0
     assert "PLAN-R023" not in shop.findings("plan")[1]
+
+
+def test_a_restore_keeps_policies_that_clients_of_later_versions_need(shop: Shop) -> None:
+    shop.define(V0, "paid")
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    strategy = "schemaCompatibilityStrategy="
+    assert shop.run("policies", "set", shop.namespace, f"{strategy}FULL_TRANSITIVE")[0] == 0
+    assert shop.run("snapshot")[0] == 0
+    assert shop.run("policies", "set", shop.namespace, f"{strategy}ALWAYS_COMPATIBLE")[0] == 0
+    shop.upload(record(field("a", "string")))
+    paid = f"{shop.namespace}/paid"
+    assert shop.run("schemas", "delete", paid, "--yes", "--force")[0] == 0
+
+    code, text = shop.run("restore")
+
+    assert code == 0
+    assert f"left: {shop.namespace} has policies that differ from the snapshot" in text
+    assert shop.versions("paid") == [0]
+    assert "ALWAYS_COMPATIBLE" in shop.run("policies", "get", shop.namespace)[1]
+    assert shop.run("connect", "consumer", shop.topic, "v2", "--state", "active")[0] == 0

@@ -394,3 +394,24 @@ def test_a_next_version_that_is_too_low_is_found() -> None:
     found = check_restore(state(gone), state(TopicState(topic=CREATED)))
 
     assert found.differences == {CREATED: "the next version is v0, not v2"}
+
+
+def test_recorded_policies_that_lock_out_clients_of_later_versions_are_not_restored() -> None:
+    strict = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    loose = NamespacePolicies(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+    later, lost = topic_state(CREATED, ONE, TWO), TopicState(topic=OTHER)
+    recorded = state(
+        topic_state(CREATED, ONE), topic_state(OTHER, ONE), namespaces={ORDERS: strict}
+    )
+
+    kept = prove(recorded, state(later, lost, namespaces={ORDERS: loose}))
+    restored = prove(recorded, state(topic_state(CREATED, ONE), lost, namespaces={ORDERS: loose}))
+
+    (left,) = kept.left
+    assert left.subject == ORDERS
+    assert "consumers with v1, the latest version" in left.reason
+    assert not [one for one in kept.plan.actions if isinstance(one, SetPolicy)]
+    assert restored.left == ()
+    assert [one.change.after for one in restored.plan.actions if isinstance(one, SetPolicy)] == [
+        Strategy.FULL_TRANSITIVE
+    ]
