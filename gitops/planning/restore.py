@@ -61,7 +61,8 @@ class RestoreInput:
 
     `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
     registry fails, with its reason. `journals` are those that have versions which the snapshot of
-    `source` lacks. `unrecorded` are other topics of these namespaces.
+    `source` lacks, `newer` the topics that these are of. `unrecorded` are other topics of these
+    namespaces.
     """
 
     source: str
@@ -72,6 +73,7 @@ class RestoreInput:
     broker: BrokerSettings
     unreadable: Mapping[TopicName, str]
     journals: tuple[str, ...] = ()
+    newer: frozenset[TopicName] = frozenset()
     unrecorded: Mapping[TopicName, TopicState] = field(default_factory=dict)
 
 
@@ -283,8 +285,8 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
 def _kept_policies(given: RestoreInput, line: BrokerLine) -> Iterator[Difference]:
     """Policies that the registry keeps, since the recorded ones would lock out its clients.
 
-    Only of topics that have got further since they were recorded: until then the recorded
-    policies were in force for what is restored.
+    Only of topics that have got further since the snapshot: until then the recorded policies were
+    in force for what is restored.
     """
     topics = {**given.unrecorded, **given.live.topics}
     for name, namespace in sorted(given.recorded.namespaces.items()):
@@ -293,15 +295,20 @@ def _kept_policies(given: RestoreInput, line: BrokerLine) -> Iterator[Difference
             continue
         for topic, live in sorted(topics.items()):
             recorded = given.recorded.topics.get(topic)
-            is_further = recorded is None or (
-                live.history.next_version > recorded.history.next_version
+            history = live.history
+            if recorded and history.next_version < recorded.history.next_version:
+                history = recorded.history
+            is_further = (
+                recorded is None
+                or topic in given.newer
+                or history.next_version > recorded.history.next_version
             )
             if topic.namespace != name or not is_further:
                 continue
             own = recorded.policies if recorded else live.policies
             change = TopicChange(
                 topic=topic,
-                history=live.history,
+                history=history,
                 before=connection_policies(topic, live.policies, above.policies, given.broker),
                 after=connection_policies(topic, own, namespace.policies, given.broker),
                 line=line,

@@ -52,12 +52,14 @@ def read_snapshot(
 class RecordedRegistry:
     """All that was recorded of a registry: the snapshot, with the versions that journals have.
 
-    `journals` are those that have more than the snapshot. `journaled` are the subjects of which
-    only they have anything, so that nothing is known of their policies.
+    `journals` are those that have more than the snapshot, `newer` the topics of which they have it.
+    `journaled` are the subjects of which only they have anything, so that nothing is known of
+    their policies.
     """
 
     state: RegistryState
     journals: tuple[str, ...] = ()
+    newer: frozenset[TopicName] = frozenset()
     journaled: frozenset[NamespaceName | TopicName] = frozenset()
 
 
@@ -91,6 +93,7 @@ def read_recorded(
     return RecordedRegistry(
         state=replace(state, topics=topics, namespaces={**state.namespaces, **spaces_of_journals}),
         journals=tuple(sorted(set(recorded.journals.values()))),
+        newer=frozenset(recorded.journals),
         journaled=frozenset({*(added & topics.keys()), *new}),
     )
 
@@ -128,6 +131,7 @@ def restore(
             broker=registry.broker,
             unreadable=unreadable,
             journals=recorded.journals,
+            newer=recorded.newer,
             unrecorded=_unrecorded_topics(recorded.state, live, registry),
         )
     )

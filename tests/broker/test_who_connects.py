@@ -46,7 +46,7 @@ pytestmark = pytest.mark.broker
 
 _RUNS: Final = int(os.environ.get("CONNECT_BROKER_RUNS", "6"))
 _SEED: Final = int(os.environ.get("CONNECT_SEED", "1"))
-_SECONDS: Final = 5
+_SECONDS: Final = 20
 _TRIES: Final = 20
 _NOT_READY: Final = "6"
 """The number of ServiceNotReady."""

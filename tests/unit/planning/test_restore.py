@@ -37,6 +37,7 @@ def prove(
     live: RegistryState | None = None,
     *,
     unreadable: Mapping[TopicName, str] | None = None,
+    newer: frozenset[TopicName] = frozenset(),
 ) -> Restore:
     live = live or empty_like(recorded)
     unread = unreadable or {}
@@ -49,6 +50,7 @@ def prove(
             address="local.db",
             broker=BrokerSettings(),
             unreadable=unread,
+            newer=newer,
         )
     )
 
@@ -405,12 +407,18 @@ def test_recorded_policies_that_lock_out_clients_of_later_versions_are_not_resto
     )
 
     kept = prove(recorded, state(later, lost, namespaces={ORDERS: loose}))
+    in_journal = prove(
+        state(later, topic_state(OTHER, ONE), namespaces={ORDERS: strict}),
+        state(later, lost, namespaces={ORDERS: loose}),
+        newer=frozenset({CREATED}),
+    )
     restored = prove(recorded, state(topic_state(CREATED, ONE), lost, namespaces={ORDERS: loose}))
 
     (left,) = kept.left
     assert left.subject == ORDERS
     assert "consumers with v1, the latest version" in left.reason
     assert not [one for one in kept.plan.actions if isinstance(one, SetPolicy)]
+    assert in_journal.left == kept.left
     assert restored.left == ()
     assert [one.change.after for one in restored.plan.actions if isinstance(one, SetPolicy)] == [
         Strategy.FULL_TRANSITIVE
