@@ -37,7 +37,11 @@ RULES: Final = frozenset({"PLAN-R020", "PLAN-R021", "PLAN-R022"})
 _HEAD: Final = "apiVersion: pulsar-gitops/v1\nkind: "
 _KEY: Final = "schemaCompatibilityStrategy"
 _STRATEGIES: Final = [one for one in Strategy if one is not Strategy.UNDEFINED]
-_AVRO: Final = (
+_Json = Any
+_Family = Sequence[tuple[SchemaInfo, Any]]
+"""Schemas, each with a message of it: a value, or its bytes."""
+
+_AVRO: Final[_Family] = (
     (avro(field("a", "long")), {"a": 7}),
     (avro(field("a", "string")), {"a": "x"}),
     (avro(field("a", "double")), {"a": 0.5}),
@@ -47,25 +51,25 @@ _AVRO: Final = (
     (avro(field("a", ["null", "long"], default=None)), {"a": 9}),
     (avro(), {}),
 )
-_JSON: Final = (
+_JSON: Final[_Family] = (
     (info(record(field("a", "long")), SchemaType.JSON), {"a": 7}),
     (info(record(field("a"), field("b", default="")), SchemaType.JSON), {"a": "x", "b": "y"}),
     (info(record(field("a"), field("b")), SchemaType.JSON), {"a": "x", "b": "z"}),
 )
 _A, _B = record(field("a", "long")), record(field("a", "long"), field("b", default=""))
-_PAIRS: Final = (
+_PAIRS: Final[_Family] = (
     (pair(_A, _A), ({"a": 7}, {"a": 8})),
     (pair(_A, _B), ({"a": 7}, {"a": 8, "b": "x"})),
     (pair(_A, record(field("a"))), ({"a": 7}, {"a": "x"})),
     (pair(_B, _A), ({"a": 7, "b": "x"}, {"a": 8})),
 )
-_PROTOBUF: Final = (
+_PROTOBUF: Final[_Family] = (
     (order("int64 a = 1;"), b"\x08\x07"),
     (order("int64 a = 1; string b = 2;"), b"\x08\x07\x12\x01x"),
     (order("string a = 1;"), b"\x0a\x01x"),
     (order("int64 a = 1; int64 b = 2;"), b"\x08\x07\x10\x08"),
 )
-_PRIMITIVES: Final = (
+_PRIMITIVES: Final[_Family] = (
     (SchemaInfo(type=SchemaType.STRING), b"text"),
     (SchemaInfo(type=SchemaType.INT64), (7).to_bytes(8, "big")),
     (SchemaInfo(type=SchemaType.INT32), (7).to_bytes(4, "big")),
@@ -99,7 +103,7 @@ class RandomRegistry:
     registry: Registry
     settings: str
 
-    families: dict[str, Sequence[tuple[SchemaInfo, object]]] = dataclass_field(default_factory=dict)
+    families: dict[str, _Family] = dataclass_field(default_factory=dict)
 
     @property
     def topics(self) -> list[TopicName]:
@@ -237,7 +241,7 @@ def payload_of(schema: SchemaInfo) -> bytes:
     return encode_avro(json.loads(schema.schema), value)
 
 
-def encode_avro(definition: object, value: object) -> bytes:
+def encode_avro(definition: _Json, value: _Json) -> bytes:
     payload = io.BytesIO()
     fastavro.schemaless_writer(payload, definition, value)
     return payload.getvalue()
