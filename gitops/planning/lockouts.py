@@ -203,6 +203,22 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
     return TopicLockouts(change=change, by_policy=by_policy, by_schema=by_schema)
 
 
+def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> bool:
+    """Whether policies between both refuse clients that can connect before and after a change."""
+    try:
+        stored = stored_history(change.history)
+    except PayloadError:
+        return False
+    if not stored.entries:
+        return False
+    before = ConnectionTarget(
+        history=stored, policies=change.before, line=change.line, use="active"
+    )
+    after, between = replace(before, policies=change.after), replace(before, policies=meanwhile)
+    kinds = client_kinds(change.history, stored, change.declared)
+    return any(_admit(one.kind, after).accepted for one in find_lockouts(before, between, kinds))
+
+
 def _with_schema(change: TopicChange) -> SchemaHistory:
     schema, history = change.schema, change.history
     if schema is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from gitops.broker.connection import connection_policies
+from gitops.broker.connection import ConnectionPolicies, connection_policies
 from gitops.broker.lines.table import line_of
 from gitops.model.broker_settings import is_seen
 from gitops.model.clients import Client
@@ -57,6 +57,7 @@ from gitops.planning.lockouts import (
     TopicChange,
     TopicLockouts,
     declared_uses,
+    locks_out_meanwhile,
     topic_lockouts,
 )
 from gitops.planning.notice_findings import (
@@ -182,7 +183,8 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     """Every difference as an action or a notice: tenants, namespaces, then topics, by name.
 
     What others need comes first: a namespace its tenant, a topic its namespace, and the topic's own
-    policies and its schema the topic.
+    policies and its schema the topic. A topic whose clients would be refused between the change of
+    its namespace and its own comes before its namespace.
 
     Topics in `observed` that `desired` does not name are deleted if it says `prune`.
     """
@@ -212,11 +214,15 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         plan_input.rules,
         plan_input.today,
     )
-    of_topics = chain.from_iterable(planned.actions for planned in topics)
+    first: list[_PlanParts] = []
+    others: list[_PlanParts] = []
+    for planned in topics:
+        (first if _comes_first(plan_input, planned) else others).append(planned)
     actions = [
         *tenant_actions(plan_input.desired, plan_input.observed),
+        *chain.from_iterable(planned.actions for planned in first),
         *namespace_actions(plan_input.desired, plan_input.observed),
-        *of_topics,
+        *chain.from_iterable(planned.actions for planned in others),
         *_deletions_of_unmanaged(plan_input),
     ]
     notices = [notice for planned in topics for notice in planned.notices]
@@ -308,6 +314,31 @@ def _topic(
             *looser,
         ),
         lockouts=topic_lockouts(replace(change, schema=schema, location=case.locate(""))),
+    )
+
+
+def _comes_first(plan_input: PlanInput, planned: _PlanParts) -> bool:
+    """Whether the topic's own policies have to change before those of its namespace."""
+    if not planned.lockouts or not planned.actions:
+        return False
+    change = planned.lockouts.change
+    above = plan_input.observed.namespaces.get(change.topic.namespace)
+    own = plan_input.observed.topics[change.topic].policies
+    desired = plan_input.desired.topics[change.topic].policies
+    is_of_policies = all(
+        isinstance(action, SetPolicy) and not action.waiver for action in planned.actions
+    )
+    if above is None or not above.exists or not is_of_policies:
+        return False
+    new_above, new_own = _policies(plan_input, change.topic.namespace), overlay(desired, own)
+    if new_above == above.policies:
+        return False
+
+    def policies(own: TopicPolicies, above: NamespacePolicies) -> ConnectionPolicies:
+        return connection_policies(change.topic, own, above, plan_input.broker)
+
+    return locks_out_meanwhile(change, policies(own, new_above)) and not locks_out_meanwhile(
+        change, policies(new_own, above.policies)
     )
 
 

@@ -165,6 +165,7 @@ class SchemaTypeRow:
     versions of this type, and `check_latest` the one of a single version where that differs.
     `crashes_on_null`: the checker fails on the half of a KEY_VALUE that is null. `is_known`: the
     broker line has a type of that name. `is_opaque`: it has a definition, which nobody reads.
+    `is_nameless`: messages contain no names of fields, so that readers need the definition.
 
     `review` has our own remarks on one definition, `review_half` those on it as half of a
     KEY_VALUE, `review_half_defaults` those on the defaults of such a half, and `review_accepted`
@@ -190,6 +191,7 @@ class SchemaTypeRow:
     crashes_on_null: bool = False
     is_known: bool = True
     is_opaque: bool = False
+    is_nameless: bool = False
     review: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks

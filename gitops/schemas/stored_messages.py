@@ -11,7 +11,6 @@ from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaType
 from gitops.schemas.event_kinds import changed_parts
 from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.row import Reason, Remark
@@ -58,8 +57,9 @@ def _reasons(
     if writer.type is not reader.type:
         return
     for half, before, after in changed_parts(types, writer, reader):
-        if after.type is SchemaType.AVRO:
-            for reason in types.row_of(after.type).resolve(before, after):
+        row = types.row_of(after.type)
+        if row.is_nameless:
+            for reason in row.resolve(before, after):
                 yield half, reason
 
 

@@ -196,6 +196,7 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         equal=avro.equal,
         check=avro.check,
         crashes_on_null=True,
+        is_nameless=True,
         review=avro.review,
         review_half=avro.review_half,
         review_half_defaults=avro.review_half_defaults,

@@ -8,8 +8,8 @@ import pytest
 
 from gitops.model.clients import Client, Consumes, VersionPin
 from gitops.model.findings import Finding, Location, Severity
-from gitops.model.names import TopicName
-from gitops.model.plan import Plan
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan, SetPolicy
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo
@@ -229,3 +229,37 @@ def test_without_a_transitive_strategy_only_older_consumers_are_out(strategy: St
         "Later versions are compared with v1 alone.",
         "Alternatives: a new topic for this definition.",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "own_before", "own_after", "first"),
+    [
+        (Strategy.ALWAYS_COMPATIBLE, Strategy.FULL_TRANSITIVE, None, Strategy.FULL, CREATED),
+        (Strategy.FULL_TRANSITIVE, Strategy.FULL, Strategy.FULL, Strategy.UNDEFINED, ORDERS),
+        (Strategy.ALWAYS_COMPATIBLE, Strategy.FULL, None, Strategy.FULL, ORDERS),
+    ],
+)
+def test_nobody_is_locked_out_between_two_policies(
+    before: Strategy,
+    after: Strategy,
+    own_before: Strategy | None,
+    own_after: Strategy,
+    first: TopicName | NamespaceName,
+) -> None:
+    """The history fits each strategy but the transitive one, which holds for a moment or never."""
+    own = TopicPolicies(schema_compatibility_strategy=own_before)
+    changed = TopicPolicies(schema_compatibility_strategy=own_after)
+    observed = state(
+        topic_state(CREATED, LONG, TEXT, policies=own),
+        namespaces={ORDERS: NamespacePolicies(schema_compatibility_strategy=before)},
+    )
+    desired = state(
+        topic_state(CREATED, TEXT, policies=changed),
+        namespaces={ORDERS: NamespacePolicies(schema_compatibility_strategy=after)},
+    )
+
+    plan = make_plan(question(desired, observed))
+
+    subjects = [one.subject for one in plan.actions if isinstance(one, SetPolicy)]
+    assert sorted(map(str, subjects)) == sorted(map(str, (ORDERS, CREATED)))
+    assert subjects[0] == first
