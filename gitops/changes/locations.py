@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.registries import former_name
@@ -12,6 +13,7 @@ from gitops.model.findings import Finding, Location, group
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository
 from gitops.planning.fingerprints import is_same
+from gitops.planning.lockouts import LocatePolicy
 from gitops.ports import FileTree
 from gitops.repository.definitions.locations import Locator
 from gitops.repository.documents.base import Document
@@ -49,6 +51,24 @@ def override_place(
 def settings_place(tree: FileTree, path: Path, *, at_key: bool = False) -> Location | None:
     """The line of a value of gitops.yaml, or of its key; None where it does not stand there."""
     return _place(tree, CONFIG, ConfigDocument, path, at_key=at_key)
+
+
+def policy_locator(tree: FileTree, repository: Repository, registry: str) -> LocatePolicy:
+    """Finds the lines of policies as they hold for a registry; each is looked for once."""
+
+    @cache
+    def locate(subject: NamespaceName | TopicName | None, key: str) -> Location | None:
+        if subject is None:
+            of_registry = ("registries", registry)
+            return settings_place(
+                tree, (*of_registry, "broker" if key == "broker" else "brokerDefaults")
+            )
+        own = policy_place(tree, repository, subject, key)
+        if isinstance(subject, TopicName):
+            return own
+        return override_place(tree, subject, key, registry) or own
+
+    return locate
 
 
 def _place(

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanaged
+from gitops.changes.locations import policy_locator
 from gitops.changes.registries import desired_state
+from gitops.model.broker_settings import announced_release
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
@@ -144,6 +146,11 @@ def read_plan_input(
         prune=planning.prune,
         unread=unread,
         left_out=left_out,
+        next_release=announced_release(planning.config.broker, registry.broker),
+        observed_clients=repository.observed_clients.get(registry.name),
+        locate_policy=policy_locator(planning.tree, repository, registry.name)
+        if planning.tree
+        else None,
     )
 
 

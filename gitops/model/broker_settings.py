@@ -93,6 +93,21 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
     )
 
 
+def announced_release(declared: BrokerSettings, settings: BrokerSettings) -> str:
+    """The release that `gitops.yaml` says where the cluster has another line; empty for none.
+
+    `settings` are what `with_known` made of the declared ones.
+    """
+    return declared.release if any(one.key == "broker" for one in settings.conflicts) else ""
+
+
+def former_settings(before: BrokerSettings, now: BrokerSettings) -> BrokerSettings:
+    """What held before a change of `gitops.yaml`: where that was only assumed, what holds now."""
+    assumed = [name for name in SETTINGS if before.source(name) is SettingSource.ASSUMED]
+    values = {name: getattr(now, name) for name in assumed}
+    return replace(before, **values)
+
+
 def as_if_broker(settings: BrokerSettings, release: str) -> BrokerSettings:
     """The settings with the release that `--as-if-broker` names."""
     return _with_release(settings, release, SettingSource.OPTION)

@@ -53,6 +53,7 @@ class Variant:
     location: Location | None = None
     compared: Location | None = None
     rule: str = ""
+    clients: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +85,7 @@ class Finding:
     message. `variants` are the findings that this one stands for (see `group`), empty where it
     stands for itself. `origin` is what it comes from where that is not its subject, and `changed`
     the line of a change that causes it, None where its own place is one, or nobody knows.
+    `clients` are declared clients that it is about beside its subject.
     """
 
     rule: str
@@ -98,6 +100,7 @@ class Finding:
     variants: tuple[Variant, ...] = ()
     origin: Origin | None = None
     changed: Location | None = None
+    clients: tuple[str, ...] = ()
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -117,6 +120,7 @@ class Finding:
                 subject=one.subject,
                 location=one.location,
                 compared=one.compared,
+                clients=one.clients,
                 variants=(),
             )
             for one in self.variants
@@ -190,6 +194,7 @@ def group(message: str, findings: Sequence[Finding]) -> Finding:
             location=one.location,
             compared=one.compared,
             rule=one.rule if one.rule != first.rule else "",
+            clients=one.clients,
         )
         for one in findings
     )

@@ -49,6 +49,7 @@ class Constraint:
     """`first` comes before `then`, since otherwise on `topic` would happen what `reason` is.
 
     `cause` is the mismatch behind a reason that names a version: other versions may have it, too.
+    `is_lockout`: the broker refuses the service that comes `first`, which it lets in now.
     """
 
     first: Step
@@ -56,18 +57,22 @@ class Constraint:
     reason: Reason
     topic: TopicName
     cause: str = ""
+    is_lockout: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """Why there is no order at all; `steps` are those that stand in each other's way.
 
-    `topics` are those that it is about.
+    `topics` are those that it is about. `is_lockout`: the broker refuses the one service, which it
+    lets in now; `in_plan`: the plan's own findings name that.
     """
 
     reason: str
     steps: tuple[Step, ...] = ()
     topics: tuple[TopicName, ...] = ()
+    is_lockout: bool = False
+    in_plan: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +162,7 @@ class Rollout:
     use: of their clients the strategy is all that is known. `client_registry` is the registry whose
     versions clients of these topics declare, where that is another one; else empty. `notes` are
     about brokers of other releases in the cluster, by which the order would be another.
+    `locked_out` are topics and clients of which the findings say that a new version keeps them out.
     """
 
     steps: tuple[OrderedStep, ...] = ()
@@ -171,3 +177,4 @@ class Rollout:
     strategies: Mapping[TopicName, SchemaCompatibilityStrategy] = field(default_factory=dict)
     client_registry: str = ""
     notes: tuple[str, ...] = ()
+    locked_out: frozenset[tuple[str, str]] = frozenset()

@@ -5,22 +5,28 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
-from gitops.broker.connection import ConnectionPolicies
+from gitops.broker.connection import ConnectionPolicies, Role
 from gitops.broker.registration import CANDIDATE
-from gitops.model.findings import Finding, Severity, group
+from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName
+from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint
-from gitops.planning.lockouts import Lockout, TopicLockouts
+from gitops.planning.lockouts import Lockout, TopicChange, TopicLockouts
 from gitops.planning.policies import policy_text
 from gitops.planning.refusals import version_list
-from gitops.planning.waivers import DIGITS, has_expired, propose_waiver, waive_findings
+from gitops.planning.waivers import (
+    DIGITS,
+    has_expired,
+    is_waived,
+    propose_waiver,
+    waive_findings,
+)
 
 LATEST: Final = "PLAN-R020"
 OLDER: Final = "PLAN-R021"
@@ -36,22 +42,32 @@ class LockoutReport:
     proposals: tuple[WaiverProposal, ...] = ()
 
 
+Source = Literal["broker", "policy", "schema"]
+"""What locks clients out: another broker line, another policy, the next version."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cause:
-    """Kinds of clients of one role that one change locks out of one topic."""
+    """Kinds of clients of one role that one change locks out of one topic.
+
+    Either all of them are declared or none is.
+    """
 
     topic: TopicLockouts
     rule: str
-    role: str
-    is_policy: bool
+    role: Role
+    source: Source
     lockouts: tuple[Lockout, ...]
 
     @property
     def change(self) -> str:
         """What locks them out."""
         change = self.topic.change
-        if self.is_policy:
+        if self.source == "policy":
             return policy_change_text(change.before, change.after)
+        if self.source == "broker" and change.upgrade:
+            old, new = change.upgrade
+            return f"broker {old.name} → {new.name}"
         version = change.schema.version if change.schema else 0
         return f"{change.after.strategy.value} once v{version} is registered"
 
@@ -100,7 +116,8 @@ def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts
     """
     content: list[object] = [str(namespace)]
     for topic in sorted(topics, key=lambda topic: topic.change.topic):
-        if not topic.by_policy and not topic.by_schema:
+        lockouts = (*topic.by_broker, *topic.by_policy, *topic.by_schema)
+        if not lockouts:
             continue
         change = topic.change
         content.append(
@@ -110,7 +127,8 @@ def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts
                 _policies(change.before),
                 _policies(change.after),
                 change.schema.version if change.schema else None,
-                [[one.kind.role, one.kind.version] for one in (*topic.by_policy, *topic.by_schema)],
+                [[one.kind.role, one.kind.version] for one in lockouts],
+                *([line.name for line in change.upgrade or ()] if topic.by_broker else []),
             ]
         )
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
@@ -136,14 +154,68 @@ def policy_change_text(before: ConnectionPolicies, after: ConnectionPolicies) ->
 def _namespace_findings(
     namespace: NamespaceName, topics: Sequence[TopicLockouts]
 ) -> Iterator[Finding]:
-    causes = [cause for topic in topics for cause in _causes(topic)]
-    causes.sort(key=_cause_key)
-    for (rule, role, change), same in groupby(causes, key=_cause_key):
-        members = [_member(cause) for cause in same]
-        subject = f"{len(members)} topics of {namespace}"
-        what = f"{_PLURAL[rule].format(role)} can no longer connect to {subject}: {change}"
-        yield group(what, members)
+    members: dict[tuple[str, int, Role, str, bool], list[Finding]] = {}
+    for topic in topics:
+        for cause in _causes(topic):
+            member = _member(cause)
+            key = (cause.rule, -member.severity, cause.role, cause.change, bool(member.clients))
+            members.setdefault(key, []).append(member)
+    for (rule, _, role, change, _), same in sorted(members.items(), key=lambda item: item[0]):
+        names = sorted({client for member in same for client in member.clients})
+        who = _PLURAL[rule].format(role)
+        declared = f" ({name_list(names, _LISTED)})" if names else ""
+        what = f"{who}{declared} can no longer connect to {_topic_count(len(same))} of {namespace}"
+        yield group(f"{what}: {change}", same)
     yield from _registration_findings(namespace, topics)
+
+
+def _topic_count(number: int) -> str:
+    return f"{number:,} topics"
+
+
+def without_named_clients(
+    findings: Iterable[Finding], named: Collection[tuple[str, str]]
+) -> tuple[Finding, ...]:
+    """Leave out what other findings say: a new version keeps these declared clients out.
+
+    `named` are pairs of topic and client. What a waiver approves stays.
+    """
+    kept: list[Finding] = []
+    for finding in findings:
+        members = [
+            member
+            for member in finding.members
+            if not _is_by_schema(member)
+            or not member.clients
+            or any((member.subject, client) not in named for client in member.clients)
+        ]
+        if len(members) == len(finding.members):
+            kept.append(finding)
+        elif members:
+            counts = (_topic_count(len(some)) for some in (finding.members, members))
+            kept.append(group(finding.message.replace(*counts, 1), members))
+    return tuple(kept)
+
+
+def _is_by_schema(finding: Finding) -> bool:
+    """Whether it names clients that a new version locks out, without the approval of a waiver."""
+    is_lockout = finding.rule in (LATEST, OLDER)
+    return is_lockout and finding.origin is None and not is_waived(finding)
+
+
+def clients_named_by_plan(findings: Iterable[Finding]) -> frozenset[tuple[str, str]]:
+    """Topic and name of each declared client whose lockout a plan's own findings report.
+
+    These are lockouts by a policy or a broker line, and those that a waiver approves. For others
+    the order of upgrades says what to do: see `without_named_clients`.
+    """
+    return frozenset(
+        (member.subject, client)
+        for finding in findings
+        for member in finding.members
+        if member.rule in (LATEST, OLDER) and not _is_by_schema(member)
+        for client in member.clients
+    )
 
 
 def policy_lockout_findings(
@@ -153,10 +225,6 @@ def policy_lockout_findings(
     return tuple(_namespace_findings(namespace, topics))
 
 
-def _cause_key(cause: _Cause) -> tuple[str, str, str]:
-    return cause.rule, cause.role, cause.change
-
-
 _PLURAL: Final = {
     LATEST: "{}s with the latest version",
     OLDER: "some {}s that can connect now",
@@ -164,47 +232,89 @@ _PLURAL: Final = {
 
 
 def _causes(topic: TopicLockouts) -> Iterator[_Cause]:
-    """A new version of which a waiver says that it may pass locks out with approval."""
-    for is_policy, lockouts in ((True, topic.by_policy), (False, topic.by_schema)):
-        for role in ("consumer", "producer"):
-            of_role = [one for one in lockouts if one.kind.role == role]
-            latest = tuple(one for one in of_role if _is_latest(topic, one, is_policy=is_policy))
-            older = tuple(one for one in of_role if one not in latest)
-            for rule, some in ((LATEST, latest), (OLDER, older)):
-                if some:
-                    yield _Cause(
-                        topic=topic, rule=rule, role=role, is_policy=is_policy, lockouts=some
-                    )
+    sources: tuple[tuple[Source, tuple[Lockout, ...]], ...] = (
+        ("broker", topic.by_broker),
+        ("policy", topic.by_policy),
+        ("schema", topic.by_schema),
+    )
+    for source, lockouts in sources:
+        alike: dict[tuple[Role, str, bool], list[Lockout]] = {}
+        for lockout in lockouts:
+            kind = lockout.kind
+            rule = LATEST if kind.version == _newest_version(topic.change, source) else OLDER
+            alike.setdefault((kind.role, rule, bool(kind.clients)), []).append(lockout)
+        for (role, rule, _), same in alike.items():
+            yield _Cause(topic=topic, rule=rule, role=role, source=source, lockouts=tuple(same))
 
 
-def _is_latest(topic: TopicLockouts, lockout: Lockout, *, is_policy: bool) -> bool:
-    """Whether no client of the topic could have a newer schema."""
-    schema, latest = topic.change.schema, topic.change.history.latest
-    if not is_policy and schema:
-        return lockout.kind.version == schema.version
-    return latest is not None and lockout.kind.version == latest.version
+def _newest_version(change: TopicChange, source: Source) -> int:
+    """The version than which no client of the topic could have a newer one; -1 without any."""
+    if source == "schema" and change.schema:
+        return change.schema.version
+    latest = change.history.latest
+    return latest.version if latest else -1
 
 
 def _member(cause: _Cause) -> Finding:
     """The finding about one topic."""
     change, lockouts = cause.topic.change, cause.lockouts
+    namespace = str(change.topic.namespace)
     finding = make_finding(
         cause.rule,
         f"{_clients_text(cause)} can no longer connect: {cause.change}: {_reason(lockouts[0])}",
         subject=str(change.topic),
-        location=None if cause.is_policy else change.location,
-        hint=_policy_hint(cause) if cause.is_policy else _schema_hint(cause),
+        location=change.location,
+        hint=_schema_hint(cause),
     )
-    if cause.is_policy:
-        finding = finding.from_origin(str(change.topic.namespace), "schemaCompatibilityStrategy")
-    if any(one.kind.clients for one in lockouts):
-        finding = replace(finding, severity=Severity.ERROR)
+    if cause.source == "policy":
+        location, hint = _policy_location(change), _policy_hint(cause)
+        finding = replace(finding, location=location, hint=hint)
+        finding = finding.from_origin(namespace, "schemaCompatibilityStrategy")
+    elif cause.source == "broker" and change.upgrade:
+        locate = change.locate_policy
+        location = locate(None, "broker") if locate else None
+        hint = (
+            "upgrade the brokers once no such client is left; "
+            f"`pulsar-gitops audit --as-if-broker {change.upgrade[1].name}` shows what to fix "
+            "before that"
+        )
+        finding = replace(finding, location=location, hint=hint).from_origin(namespace, "broker")
+    names = tuple(sorted({name for one in lockouts for name in one.kind.clients}))
+    if names:
+        finding = replace(finding, severity=Severity.ERROR, clients=names)
     elif not change.history.entries:
         # Nobody is known to have connected to a topic without a schema so far.
         finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
-    if not cause.is_policy and change.schema and change.schema.waiver:
-        (finding,) = (replace(finding, severity=min(finding.severity, Severity.WARNING)),)
+    if cause.source == "schema" and change.schema and change.schema.waiver:
+        finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
     return finding
+
+
+def _policy_location(change: TopicChange) -> Location | None:
+    """The line of the first policy that changes and stands in the files."""
+    if change.locate_policy is None:
+        return None
+    before, after = change.before, change.after
+    policies = (
+        ("schemaCompatibilityStrategy", before.strategy, after.strategy, after.strategy_by),
+        (
+            "schemaValidationEnforced",
+            before.enforces_validation,
+            after.enforces_validation,
+            after.validation_by,
+        ),
+        (
+            "isAllowAutoUpdateSchema",
+            before.allows_auto_update,
+            after.allows_auto_update,
+            after.auto_update_by,
+        ),
+    )
+    for key, old, new, level in policies:
+        if old != new:
+            subject = change.topic if level == "topic" else change.topic.namespace
+            return change.locate_policy(None if level == "broker" else subject, key)
+    return None
 
 
 def _reason(lockout: Lockout) -> str:
@@ -223,13 +333,9 @@ def _clients_text(cause: _Cause) -> str:
     if any(one.kind.version is None and one.kind.offer != "NONE" for one in cause.lockouts):
         kinds.append("with a schema of their own")
     latest = ", the latest version," if cause.rule == LATEST else ""
-    names = _declared_clients(cause)
+    names = sorted({name for one in cause.lockouts for name in one.kind.clients})
     declared = f" ({', '.join(names)})" if names else ""
     return f"{cause.role}s {' and '.join(kinds)}{latest}{declared}"
-
-
-def _declared_clients(cause: _Cause) -> list[str]:
-    return sorted({name for one in cause.lockouts for name in one.kind.clients})
 
 
 def _policy_hint(cause: _Cause) -> str:
@@ -238,13 +344,15 @@ def _policy_hint(cause: _Cause) -> str:
             "keep the former policy, or move to a new topic; a waiver approves it: "
             "`--waivers waivers/` writes one"
         )
+    if names := sorted({name for one in cause.lockouts for name in one.kind.clients}):
+        return f"first upgrade {name_list(names, _LISTED)}, or keep the former policy"
     return "first make sure that no such client is left, or keep the former policy"
 
 
 def _schema_hint(cause: _Cause) -> str:
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
-    if names := _declared_clients(cause):
+    if names := sorted({name for one in cause.lockouts for name in one.kind.clients}):
         return (
             f"deploy {', '.join(names)} with code that reads the old and the new schema, and "
             "declare the new schema in the client manifest (`schema: {definition: …}`); then apply"

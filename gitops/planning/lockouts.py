@@ -9,7 +9,7 @@ asked about as on a topic in use: an idle topic accepts more, until its first cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,10 +24,16 @@ from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.producer_connection import admit_producer
 from gitops.broker.registration import CANDIDATE, register
-from gitops.model.clients import Client, ClientLanguage, ClientSchema, VersionPin
+from gitops.model.clients import (
+    Client,
+    ClientLanguage,
+    ClientSchema,
+    ObservedTopic,
+    VersionPin,
+)
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.findings import Location
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
@@ -36,6 +42,10 @@ from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_s
 from gitops.schemas.strategies import TRANSITIVE
 
 _ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
+
+LocatePolicy = Callable[[NamespaceName | TopicName | None, str], Location | None]
+"""Where a policy of a topic or a namespace stands in the files; without either, a setting of the
+registry's brokers in `gitops.yaml`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +167,10 @@ class TopicChange:
     """A topic with what a plan changes of what decides about its clients.
 
     `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
+    `upgrade` are the broker lines that `gitops.yaml` moves from and to, None for no other line.
     `exists`: the registry is known to have the topic, so that it may have clients already.
+    `observed` is what statistics show of its clients, None where nothing is known. `locate_policy`
+    finds the line of a policy, None where the change is not made of files.
     """
 
     topic: TopicName
@@ -169,13 +182,17 @@ class TopicChange:
     declared: tuple[DeclaredUse, ...] = ()
     location: Location | None = None
     exists: bool = True
+    upgrade: tuple[BrokerLine, BrokerLine] | None = None
+    observed: ObservedTopic | None = None
+    locate_policy: LocatePolicy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLockouts:
-    """Who is locked out of one topic by its policies, and who by its next version."""
+    """Who is locked out of one topic by another broker line, its policies, its next version."""
 
     change: TopicChange
+    by_broker: tuple[Lockout, ...] = ()
     by_policy: tuple[Lockout, ...] = ()
     by_schema: tuple[Lockout, ...] = ()
 
@@ -190,17 +207,23 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         return TopicLockouts(change=change)
     now = ConnectionTarget(history=stored, policies=change.before, line=change.line, use="active")
     then = replace(now, policies=change.after)
+    by_broker: tuple[Lockout, ...] = ()
     by_policy: tuple[Lockout, ...] = ()
     by_schema: tuple[Lockout, ...] = ()
-    if stored.entries and change.before != change.after:
+    if stored.entries and (change.upgrade or change.before != change.after):
         kinds = client_kinds(change.history, stored, change.declared)
+        if change.upgrade:
+            old, new = (replace(now, line=line) for line in change.upgrade)
+            by_broker = find_lockouts(old, new, kinds)
         by_policy = find_lockouts(now, then, kinds)
     if change.schema:
         kinds = client_kinds(appended, stored_after, change.declared)
         if not stored.entries and not change.exists:
             kinds = tuple(kind for kind in kinds if kind.version is not None or kind.clients)
         by_schema = find_lockouts(then, replace(then, history=stored_after), kinds)
-    return TopicLockouts(change=change, by_policy=by_policy, by_schema=by_schema)
+    return TopicLockouts(
+        change=change, by_broker=by_broker, by_policy=by_policy, by_schema=by_schema
+    )
 
 
 def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> bool:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from gitops.broker.connection import ConnectionPolicies, connection_policies
-from gitops.broker.lines.table import line_of
+from gitops.broker.lines.line import BrokerLine
+from gitops.broker.lines.table import find_line, line_of
 from gitops.model.broker_settings import is_seen
-from gitops.model.clients import Client
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TenantName, TopicName
@@ -54,6 +55,7 @@ from gitops.planning.limit_waivers import (
 from gitops.planning.lockout_findings import lockout_report
 from gitops.planning.lockouts import (
     DeclaredUse,
+    LocatePolicy,
     TopicChange,
     TopicLockouts,
     declared_uses,
@@ -144,7 +146,10 @@ class PlanInput:
     the declared ones, and `readers` the consumers whose languages count. `is_live`: `observed` is
     the registry itself, and not a record of it.
     `left_out` are the namespaces, as the files want them, whose own changes are out of the plan's
-    scope: topics are decided by what the registry has.
+    scope: topics are decided by what the registry has. `former_broker` is what held of the brokers
+    before `gitops.yaml` was changed, None where that is not known or the same; `next_release` is
+    the release that it now says where the cluster still has another, empty for none.
+    `observed_clients` are those that statistics showed.
     """
 
     registry: str
@@ -167,6 +172,10 @@ class PlanInput:
     readers: Mapping[TopicName, tuple[ClientReader, ...]] = field(default_factory=dict)
     is_live: bool = True
     left_out: Mapping[NamespaceName, NamespaceState] = field(default_factory=dict)
+    former_broker: BrokerSettings | None = None
+    next_release: str = ""
+    observed_clients: ObservedClients | None = None
+    locate_policy: LocatePolicy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,7 +364,9 @@ def _topic_change(
     above = _policies(plan_input, topic.namespace)
     own = overlay(desired.policies, observed.policies)
     after = connection_policies(topic, own, above, broker)
-    before = connection_policies(topic, observed.policies, namespace.policies, broker)
+    former_broker = plan_input.former_broker or broker
+    before = connection_policies(topic, observed.policies, namespace.policies, former_broker)
+    clients = plan_input.observed_clients
     return TopicChange(
         topic=topic,
         history=observed.history,
@@ -367,7 +378,21 @@ def _topic_change(
         and observed.exists
         and plan_input.is_live
         and is_seen(broker, "release"),  # a cluster, whose topics may have clients
+        upgrade=_upgrade(former_broker, broker, plan_input.next_release),
+        observed=clients.topics.get(topic) if clients else None,
+        locate_policy=plan_input.locate_policy,
     )
+
+
+def _upgrade(
+    before: BrokerSettings, now: BrokerSettings, next_release: str
+) -> tuple[BrokerLine, BrokerLine] | None:
+    """The broker lines from and to, None where both answer the same or one is not known."""
+    after = replace(now, release=next_release) if next_release else now
+    if find_line(before.release) is None or find_line(after.release) is None:
+        return None
+    old, new = line_of(before), line_of(after)
+    return (old, new) if old.rules != new.rules else None
 
 
 def _case(

@@ -95,11 +95,19 @@ def has_expired(waiver: Waiver | LimitWaiver, today: datetime.date) -> bool:
     return waiver.expires < today
 
 
+WAIVED_UNTIL: Final = "waived until "
+
+
+def is_waived(finding: Finding) -> bool:
+    """Whether a waiver approves what it is about."""
+    return finding.severity is Severity.INFO and finding.hint.startswith(WAIVED_UNTIL)
+
+
 def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
     """The findings as they read once the waiver already lets the schema pass: no error is left."""
     reason = " ".join(waiver.reason.split())
     said = (
-        f"waived until {waiver.expires} by {waiver.file}, approved by {waiver.approved_by}, "
+        f"{WAIVED_UNTIL}{waiver.expires} by {waiver.file}, approved by {waiver.approved_by}, "
         f'with the reason "{reason}"'
     )
     return tuple(

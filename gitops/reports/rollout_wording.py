@@ -79,7 +79,7 @@ def has_order(rollout: Rollout) -> bool:
 
 def block_lines(rollout: Rollout, said: Collection[str] = ()) -> Iterator[str]:
     """Why there is no order; what findings of the same report say is named by its topics."""
-    told = [one for one in rollout.blocks if one.reason in said]
+    told = [one for one in rollout.blocks if one.in_plan or one.reason in said]
     if told:
         topics = sorted({str(topic) for one in told for topic in one.topics})
         yield f"no safe order for {name_list(topics, _FEW_NAMES)}: see the findings"

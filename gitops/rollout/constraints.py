@@ -179,17 +179,21 @@ class _Topic:
             return
         if before[0] and side.service.changes:
             said = f"under its new policies the current {side.name} cannot reconnect"
-            self._block(f"{said} to {self.topic.topic}: {before[0].clause()}", side.upgrade)
+            reason = f"{said} to {self.topic.topic}: {before[0].clause()}"
+            self._block(reason, side.upgrade, is_lockout=True)
         state = CURRENT if side.service.changes else ""
         may_stay = side.service.changes or not before[0]
-        if may_stay and self._until(side, before, partial(reconnect_reason, side.name, state)):
+        reconnects = partial(reconnect_reason, side.name, state)
+        if may_stay and self._until(side, before, reconnects, is_lockout=True):
             self._stuck_sides.add(id(side))
         if after[-1] and (side.service.changes or before[0]):  # else it is the one block already
             self._stuck(side, after[-1])
         elif side.service.changes:
             self._since(side, after, partial(connect_reason, side.name))
 
-    def _until(self, side: _Side, whys: list[Cause | None], reason: _Why) -> bool:
+    def _until(
+        self, side: _Side, whys: list[Cause | None], reason: _Why, *, is_lockout: bool = False
+    ) -> bool:
         """The old one has to be gone before the first new version that it fails on.
 
         `whys` are the reasons after 0, 1, … registrations. True where it stays in spite of that.
@@ -199,9 +203,11 @@ class _Topic:
                 continue
             self.found.must_go.add(side.name)
             if side.service.changes:
-                self._order(side.upgrade, register, reason(register, why))
+                found = reason(register, why)
+                self._order(side.upgrade, register, found, is_lockout=is_lockout)
             else:
-                self._block(reason(register, why).sentence(), register, side.upgrade)
+                said = reason(register, why).sentence()
+                self._block(said, register, side.upgrade, is_lockout=is_lockout)
             return not side.service.changes
         return False
 
@@ -214,7 +220,7 @@ class _Topic:
     def _stuck(self, side: _Side, why: Cause) -> None:
         when = "after its upgrade" if side.service.changes else "after the change"
         said = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
-        self._block(said, side.upgrade)
+        self._block(said, side.upgrade, is_lockout=not side.service.changes)
         self._stuck_sides.add(id(side))
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
@@ -351,18 +357,32 @@ class _Topic:
                 self.found.must_go.add(side.name)
                 self._order(side.upgrade, delete, use_reason(side.name, self.topic.topic))
 
-    def _order(self, first: Step, then: Step, reason: Reason, *, cause: str = "") -> None:
+    def _order(
+        self,
+        first: Step,
+        then: Step,
+        reason: Reason,
+        *,
+        cause: str = "",
+        is_lockout: bool = False,
+    ) -> None:
         self.found.steps |= {first, then}
-        topic = self.topic.topic
-        found = Constraint(first=first, then=then, reason=reason, topic=topic, cause=cause)
-        self.found.before.append(found)
+        constraint = Constraint(
+            first=first,
+            then=then,
+            reason=reason,
+            topic=self.topic.topic,
+            cause=cause,
+            is_lockout=is_lockout,
+        )
+        self.found.before.append(constraint)
 
     def _broken(self, reason: str, *steps: Step) -> None:
         self.found.broken.append(Block(reason=reason, steps=steps, topics=(self.topic.topic,)))
 
-    def _block(self, reason: str, *steps: Step) -> None:
-        topics = (self.topic.topic,)
-        self.found.blocks.append(Block(reason=reason, steps=steps, topics=topics))
+    def _block(self, reason: str, *steps: Step, is_lockout: bool = False) -> None:
+        block = Block(reason=reason, steps=steps, topics=(self.topic.topic,), is_lockout=is_lockout)
+        self.found.blocks.append(block)
 
     def _reads(
         self, consumer: _Side, producer: _Side, why: str, states: tuple[str, str] = ("", "")

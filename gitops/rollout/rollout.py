@@ -20,8 +20,10 @@ from gitops.model.rollout import (
     Role,
     Rollout,
     Side,
+    Upgrade,
 )
 from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.lockout_findings import clients_named_by_plan
 from gitops.planning.plan import PlanInput, is_validation_enforced, make_plan, strategy_of
 from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Registry
@@ -155,11 +157,21 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     model, found, rollout = solve_with_few_merges(RolloutModel(topics=topics, services=services))
     refused = _refused_topics(rolling)
     clients = {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
-    told = ClientFindings(clients, rolling.reference)
-    findings = [*makes.findings, *map(told.block, rollout.blocks)]
-    findings += told.broken(found.broken)
-    waits = (one for one in found.before if not any(_is_told(one, b) for b in rollout.blocks))
-    findings += told.too_early(tuple(waits), services)
+    client_findings = ClientFindings(clients, rolling.reference)
+    named = clients_named_by_plan(rolling.plan.findings)
+    blocks = tuple(
+        replace(block, in_plan=bool(_locked_out(block) & named)) for block in rollout.blocks
+    )
+    own_blocks = [block for block in blocks if not block.in_plan]
+    findings = [*makes.findings, *map(client_findings.block, own_blocks)]
+    findings += client_findings.broken(found.broken)
+    waits = [
+        constraint
+        for constraint in found.before
+        if not any(_is_told(constraint, block) for block in rollout.blocks)
+        and not _locked_out(constraint) & named
+    ]
+    findings += client_findings.too_early(tuple(waits), services)
     registry = rolling.plan_input.registry
     # The record of the base comes first: a change must not be able to drop clients from it.
     observed = rolling.base.observed_clients.get(registry)
@@ -172,6 +184,7 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     strategies = _strategies(topics, refused, services)
     rollout = replace(
         rollout,
+        blocks=blocks,
         broken=(*rollout.broken, *makes.lost),
         sides={one.name: _sides(one) for one in model.services},
         later=dict(_later_sides(services, model.services)),
@@ -180,8 +193,25 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
         strategies=strategies,
         client_registry=_client_registry(rolling, strategies),
+        locked_out=frozenset[tuple[str, str]]().union(*map(_locked_out, (*own_blocks, *waits))),
     )
     return rollout, tuple(findings)
+
+
+def _locked_out(refusal: Block | Constraint) -> frozenset[tuple[str, str]]:
+    """Topic and client, if it is about a client that the broker lets in now and refuses then."""
+    if not refusal.is_lockout:
+        return frozenset()
+    if isinstance(refusal, Block):
+        topics, steps = refusal.topics, refusal.steps
+    else:
+        topics, steps = (refusal.topic,), (refusal.first,)
+    return frozenset(
+        (str(topic), step.service)
+        for topic in topics
+        for step in steps
+        if isinstance(step, Upgrade)
+    )
 
 
 def _is_told(one: Constraint, block: Block) -> bool:

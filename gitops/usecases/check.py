@@ -16,7 +16,7 @@ from gitops.changes.edited_rollout import edited_rollout
 from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_names import KnownNames
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
-from gitops.changes.locations import BaseLocations
+from gitops.changes.locations import BaseLocations, policy_locator
 from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
 from gitops.changes.placement import placed_report
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
@@ -34,7 +34,12 @@ from gitops.checks.loosened_policies import former_strategies, policy_guards, re
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
 from gitops.journal.versions import read_versions
-from gitops.model.broker_settings import as_if_broker, with_known
+from gitops.model.broker_settings import (
+    announced_release,
+    as_if_broker,
+    former_settings,
+    with_known,
+)
 from gitops.model.check import (
     CheckReport,
     History,
@@ -43,6 +48,7 @@ from gitops.model.check import (
     Impact,
     RegistryCheck,
 )
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
@@ -56,6 +62,7 @@ from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.client_readers import ClientReader, client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import limit_proposal
+from gitops.planning.lockout_findings import without_named_clients
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
@@ -73,6 +80,8 @@ from gitops.repository.loader import load
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
+_LOCKOUT_RULES: Final = ("CLIENT-R002", "CLIENT-R003", "CLIENT-R004")
+"""By these a declared client is named that a new version keeps out."""
 _NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
@@ -236,6 +245,7 @@ class _RegistryAnswer:
             neighbours = find_neighbours(observed.registry, after, KnownNames(), self.progress)
             after = replace(after, neighbours=neighbours)
         before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
+        after = replace(after, former_broker=former_settings(before.broker, after.broker))
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
         if observed.history.source is HistorySource.REGISTRY:
@@ -278,6 +288,9 @@ class _RegistryAnswer:
             reference=self.checking.reference,
         )
         rollout, of_clients = rollout_of(rolling)
+        if all(loaded.limits.rules.get(rule) is not Severity.OFF for rule in _LOCKOUT_RULES):
+            findings = without_named_clients(mine.findings, rollout.locked_out)
+            mine = replace(mine, findings=findings)
         replayed = self._replay(after, observed)
         found = RegistryCheck(
             plan=self._sorted(mine),
@@ -348,10 +361,21 @@ class _RegistryAnswer:
 
     @property
     def _readers(self) -> Mapping[TopicName, tuple[ClientReader, ...]]:
-        """The base's observed clients come first: a change must not be able to drop them."""
+        return client_readers(self._loaded.head.clients, self._observed_clients)
+
+    @property
+    def _clients(self) -> tuple[Client, ...]:
+        """What is deployed and what the change declares; of other registries nobody says it."""
         base, head = self._loaded.base, self._loaded.head
-        observed = base.observed_clients.get(self.name) or head.observed_clients.get(self.name)
-        return client_readers(head.clients, observed)
+        if self.name != head.config.default_registry:
+            return ()
+        return (*base.clients, *head.clients)
+
+    @property
+    def _observed_clients(self) -> ObservedClients | None:
+        """The base's come first: a change must not be able to drop clients from the record."""
+        base, head = self._loaded.base, self._loaded.head
+        return base.observed_clients.get(self.name) or head.observed_clients.get(self.name)
 
     def _plan_input(
         self,
@@ -367,6 +391,7 @@ class _RegistryAnswer:
         topics = {name: state for name, state in desired.topics.items() if name in names}
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
         limits = self._loaded.limits
+        broker = with_known(self._declared(config), observed.registry.broker)
         return PlanInput(
             registry=self.name,
             address=observed.registry.address,
@@ -378,7 +403,7 @@ class _RegistryAnswer:
                 partitions={t: p for t, p in desired.partitions.items() if t in topics},
             ),
             observed=observed.state,
-            broker=with_known(self._declared(config), observed.registry.broker),
+            broker=broker,
             # Its share is of all topics, which are not here: a guard of the change looks at them.
             safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
@@ -390,7 +415,11 @@ class _RegistryAnswer:
                 if source.findings and topic in topics
             },
             rules=limits.rules,
+            clients=self._clients,
             readers=self._readers,
+            observed_clients=self._observed_clients,
+            next_release=announced_release(self._declared(config), broker),
+            locate_policy=policy_locator(tree, repository, self.name),
             is_live=observed.history.source is HistorySource.REGISTRY,
         )
 

@@ -96,7 +96,7 @@ def test_clients_of_bytes_have_no_schema(repo: GitRepository) -> None:
 
 
 def test_policies_that_keep_out_who_has_not_upgraded(repo: GitRepository) -> None:
-    """CLIENT-R002: apply sets them at once, whoever has upgraded by then."""
+    """Apply sets them at once, whoever has upgraded by then: the plan says so, and no other."""
     repo.commit({"clients/checkout.yaml": client("checkout", "produces", "NONE")})
     space = f"{FOLDER}/namespace.yaml"
     repo.write(
@@ -105,11 +105,14 @@ def test_policies_that_keep_out_who_has_not_upgraded(repo: GitRepository) -> Non
             "clients/checkout.yaml": FILES["clients/checkout.yaml"],
         }
     )
-    ((message, _),) = of_rule(repo, "CLIENT-R002")
-    assert message.startswith(
-        f"under its new policies the current checkout cannot reconnect to {TOPIC}: "
+    assert findings(repo) == []
+    (found,) = report(repo).registries[0].plan.findings
+    assert (found.rule, found.severity, found.subject) == ("PLAN-R021", Severity.ERROR, TOPIC)
+    assert found.message.startswith(
+        "producers without a schema (checkout) can no longer connect: "
+        "schemaValidationEnforced false → true: "
     )
-    assert of_rule(repo, "CLIENT-R009") == []
+    assert str(found.location) == f"{space}:5:27"
 
     repo.write({space: FILES[space]})
     repo.commit()
