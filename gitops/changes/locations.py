@@ -59,10 +59,8 @@ def policy_locator(tree: FileTree, repository: Repository, registry: str) -> Loc
     @cache
     def locate(subject: NamespaceName | TopicName | None, key: str) -> Location | None:
         if subject is None:
-            of_registry = ("registries", registry)
-            return settings_place(
-                tree, (*of_registry, "broker" if key == "broker" else "brokerDefaults")
-            )
+            setting = (key,) if key == "broker" else ("brokerDefaults", key)
+            return settings_place(tree, ("registries", registry, *setting))
         own = policy_place(tree, repository, subject, key)
         if isinstance(subject, TopicName):
             return own

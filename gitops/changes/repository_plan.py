@@ -188,15 +188,18 @@ def find_neighbours(
 ) -> dict[TopicName, TopicState]:
     """The topics that no file names, of namespaces whose policies the plan changes.
 
-    Topics that the registry cannot list or read are left out.
+    With other brokers these are all namespaces. Topics that the registry cannot list or read are
+    left out.
     """
     observed = plan_input.observed
+    former = plan_input.former_broker or plan_input.broker
+    has_other_brokers = bool(plan_input.next_release) or former != plan_input.broker
     changed = {
         name: observed.namespaces[name]
         for name, desired in plan_input.desired.namespaces.items()
         if name in observed.namespaces
         and observed.namespaces[name].exists
-        and changes(desired.policies, observed.namespaces[name].policies)
+        and (has_other_brokers or changes(desired.policies, observed.namespaces[name].policies))
     }
     if not changed:
         return {}

@@ -192,8 +192,8 @@ def without_named_clients(
         if len(members) == len(finding.members):
             kept.append(finding)
         elif members:
-            counts = (_topic_count(len(some)) for some in (finding.members, members))
-            kept.append(group(finding.message.replace(*counts, 1), members))
+            before, now = _topic_count(len(finding.members)), _topic_count(len(members))
+            kept.append(group(finding.message.replace(before, now, 1), members))
     return tuple(kept)
 
 

@@ -193,7 +193,9 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
         strategies=strategies,
         client_registry=_client_registry(rolling, strategies),
-        locked_out=frozenset[tuple[str, str]]().union(*map(_locked_out, (*own_blocks, *waits))),
+        locked_out=frozenset[tuple[str, str]]().union(
+            *map(_locked_out, own_blocks), *map(_locked_out, waits)
+        ),
     )
     return rollout, tuple(findings)
 

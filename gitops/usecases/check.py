@@ -241,11 +241,11 @@ class _RegistryAnswer:
     def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
         loaded = self._loaded
         after = self._plan_input(observed, loaded.head, loaded.head_tree, self.config)
+        before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
+        after = replace(after, former_broker=former_settings(before.broker, after.broker))
         if observed.history.source is not HistorySource.GIT:
             neighbours = find_neighbours(observed.registry, after, KnownNames(), self.progress)
             after = replace(after, neighbours=neighbours)
-        before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
-        after = replace(after, former_broker=former_settings(before.broker, after.broker))
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
         if observed.history.source is HistorySource.REGISTRY:
