@@ -12,7 +12,7 @@ from gitops.audit.health import health_causes, unread_causes
 from gitops.audit.namespace import NamespaceAudit
 from gitops.audit.operations import differences
 from gitops.audit.steps import upgrade_steps
-from gitops.audit.strategies import refusal_causes
+from gitops.audit.strategies import lockout_causes, refusal_causes
 from gitops.audit.topic import AuditedTopic
 from gitops.audit.upgrade import upgrade_causes, upgrade_deadline
 from gitops.broker.connection import connection_policies
@@ -129,6 +129,7 @@ class Audit:
         self._versions += len(topic.history.entries)
         yield from self._upgrade(topic)
         if self._settings.strategy:
+            yield from lockout_causes(topic, self._settings.strategy)
             yield from refusal_causes(topic, self._settings.strategy)
         else:
             its.add_strategies(topic)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from gitops.audit.cause import LEGACY_JSON, RELEASE, STRATEGY, Cause
@@ -13,12 +14,18 @@ from gitops.audit.topic import (
     unregistered_versions,
     versions_text,
 )
+from gitops.broker.connection import ConnectionTarget, Role
 from gitops.broker.consumer_compatibility import check_sent
+from gitops.broker.lockouts import ClientKind, Lockout, find_lockouts
+from gitops.broker.registration import CANDIDATE
+from gitops.model.findings import Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rules import make_finding
 
 REFUSED: Final = "AUDIT-S001"
 STRICTER: Final = "AUDIT-S002"
+LOCKED_OUT: Final = "AUDIT-S003"
+_ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
 
 STRICTEST_FIRST: Final = (
     Strategy.FULL_TRANSITIVE,
@@ -59,6 +66,45 @@ def refusal_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
             ),
             rests_on=topic.rests_on(RELEASE, LEGACY_JSON),
         )
+
+
+def lockout_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
+    """Clients that can connect now and could not under a strategy, as on a topic in use.
+
+    Clients with the latest version are an error, those with an older one a warning: whether such
+    clients run is not known.
+    """
+    now = ConnectionTarget(
+        history=topic.history, policies=topic.policies, line=topic.line, use="active"
+    )
+    then = replace(now, policies=replace(topic.policies, strategy=strategy))
+    kinds = [
+        ClientKind(role=role, offer=schema, version=version)
+        for version, schema in reversed(topic.history.entries)
+        for role in _ROLES
+    ]
+    lockouts = find_lockouts(now, then, kinds)
+    alike: dict[tuple[str, bool], list[Lockout]] = {}
+    for lockout in lockouts:
+        is_latest = lockout.kind.version == topic.latest_version
+        alike.setdefault((lockout.kind.role, is_latest), []).append(lockout)
+    for (role, is_latest), same in alike.items():
+        who = f"{role}s with {'the latest' if is_latest else 'an older'} version"
+        message = f"{who} could no longer connect under {strategy.value}"
+        versions = tuple(
+            lockout.kind.version for lockout in same if lockout.kind.version is not None
+        )
+        reason = same[0].reason.replace(CANDIDATE, f"v{same[0].kind.version}")
+        finding = make_finding(
+            LOCKED_OUT,
+            f"{versions_text(versions)}: {message}: {reason}",
+            subject=str(topic.name),
+            hint=f"set {strategy.value} once no such client is left, or move to a new topic",
+        )
+        if not is_latest:
+            finding = replace(finding, severity=Severity.WARNING)
+        rests_on = topic.rests_on(RELEASE, STRATEGY, LEGACY_JSON)
+        yield Cause(message=message, finding=finding, rests_on=rests_on)
 
 
 def stricter_strategies(topic: AuditedTopic, now: Strategy) -> frozenset[Strategy]:

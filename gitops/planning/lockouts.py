@@ -14,15 +14,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.broker.connection import (
-    Admission,
     ConnectionPolicies,
     ConnectionTarget,
     Offer,
     Role,
 )
-from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.producer_connection import admit_producer
+from gitops.broker.lockouts import ClientKind, Lockout, find_lockouts
 from gitops.broker.registration import CANDIDATE, register
 from gitops.model.clients import (
     Client,
@@ -46,41 +44,6 @@ _ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
 LocatePolicy = Callable[[NamespaceName | TopicName | None, str], Location | None]
 """Where a policy of a topic or a namespace stands in the files; without either, a setting of the
 registry's brokers in `gitops.yaml`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientKind:
-    """Clients of one role with one schema; `clients` are the declared ones.
-
-    `version` is that of their schema, None for one that is no version and for clients without.
-    """
-
-    role: Role
-    offer: Offer
-    version: int | None = None
-    clients: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lockout:
-    """A kind of client that can connect before a change and not after it, and why not."""
-
-    kind: ClientKind
-    reason: str
-
-
-def find_lockouts(
-    before: ConnectionTarget, after: ConnectionTarget, kinds: Iterable[ClientKind]
-) -> tuple[Lockout, ...]:
-    """What becomes of each kind; one whose version `before` does not have is meant to connect."""
-    known = {version for version, _ in before.history.entries}
-    lockouts = []
-    for kind in kinds:
-        now = _admit(kind, after)
-        is_new = kind.version is not None and kind.version not in known
-        if not now.accepted and (is_new or _admit(kind, before).accepted):
-            lockouts.append(Lockout(kind=kind, reason=now.decision.reason))
-    return tuple(lockouts)
 
 
 def client_kinds(
@@ -152,11 +115,6 @@ def _stored(schema: SchemaInfo) -> StoredSchema | None:
         return to_stored_type(to_stored(schema))
     except PayloadError:
         return None
-
-
-def _admit(kind: ClientKind, target: ConnectionTarget) -> Admission:
-    admit = admit_consumer if kind.role == "consumer" else admit_producer
-    return admit(target, kind.offer)
 
 
 # One topic of a plan: first its policies change, then its next version is registered.

@@ -31,6 +31,11 @@ AUDIT_RULES: Final = (
     ),
     info("AUDIT-S002", "a stricter strategy fits already", "audit.strategies.stricter_cause"),
     error(
+        "AUDIT-S003",
+        "another strategy would lock clients out",
+        "audit.strategies.lockout_causes",
+    ),
+    error(
         "AUDIT-H001",
         "versions break the strategy that is in force",
         "audit.health._broken_promise",

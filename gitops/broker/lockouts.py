@@ -1,0 +1,50 @@
+"""Kinds of clients that can connect before a change and not after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gitops.broker.connection import Admission, ConnectionTarget, Offer, Role
+from gitops.broker.consumer_connection import admit_consumer
+from gitops.broker.producer_connection import admit_producer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientKind:
+    """Clients of one role with one schema; `clients` are the declared ones.
+
+    `version` is that of their schema, None for one that is no version and for clients without.
+    """
+
+    role: Role
+    offer: Offer
+    version: int | None = None
+    clients: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lockout:
+    """A kind of client that can connect before a change and not after it, and why not."""
+
+    kind: ClientKind
+    reason: str
+
+
+def find_lockouts(
+    before: ConnectionTarget, after: ConnectionTarget, kinds: Iterable[ClientKind]
+) -> tuple[Lockout, ...]:
+    """What becomes of each kind; one whose version `before` does not have is meant to connect."""
+    known = {version for version, _ in before.history.entries}
+    lockouts = []
+    for kind in kinds:
+        now = _admit(kind, after)
+        is_new = kind.version is not None and kind.version not in known
+        if not now.accepted and (is_new or _admit(kind, before).accepted):
+            lockouts.append(Lockout(kind=kind, reason=now.decision.reason))
+    return tuple(lockouts)
+
+
+def _admit(kind: ClientKind, target: ConnectionTarget) -> Admission:
+    admit = admit_consumer if kind.role == "consumer" else admit_producer
+    return admit(target, kind.offer)
