@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import PolicyValue
@@ -76,6 +77,8 @@ class PolicyDrift:
     """One key of a subject's policies: what the files, the registry and the snapshot have.
 
     `was_recorded` is false where no snapshot has the subject, so that `recorded` means nothing.
+    `lockouts` are about clients that could connect with the value of the files, or of the snapshot
+    where the files do not manage the key, and cannot with the registry's.
     """
 
     subject: NamespaceName | TopicName
@@ -84,6 +87,7 @@ class PolicyDrift:
     live: PolicyValue
     recorded: PolicyValue = None
     was_recorded: bool = False
+    lockouts: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,11 @@ where the files did. Of versions git's history decides, of the rest the snapshot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
+from typing import Any
 
+from gitops.broker.connection import connection_policies
 from gitops.broker.consumer_compatibility import check_consumer
 from gitops.broker.lines.table import line_of
 from gitops.model.drift import (
@@ -27,6 +29,7 @@ from gitops.model.drift import (
     VersionLoss,
     VersionOutsideGit,
 )
+from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     CreateNamespace,
@@ -42,6 +45,8 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.drift import Provenance, split_versions
 from gitops.planning.fingerprints import is_same
+from gitops.planning.lockout_findings import policy_lockout_findings
+from gitops.planning.lockouts import TopicChange, declared_uses, topic_lockouts
 from gitops.planning.lost_versions import RecordedVersions, lost_numbers, lost_versions
 from gitops.planning.plan import PlanInput, strategy_of
 from gitops.schemas.diff import schema_changes
@@ -166,7 +171,7 @@ class _Search:
         if is_as_recorded or not self._observed.subject(subject).exists:
             self.pending.add(subject)
             return
-        yield PolicyDrift(
+        drift = PolicyDrift(
             subject=subject,
             key=change.key,
             files=change.after,
@@ -174,6 +179,7 @@ class _Search:
             recorded=recorded,
             was_recorded=before is not None,
         )
+        yield replace(drift, lockouts=self._lockouts(drift))
 
     def _unmanaged_keys(self, subject: NamespaceName | TopicName) -> Iterator[Drift]:
         """Keys that the files do not manage, set otherwise than the snapshot has them.
@@ -187,7 +193,7 @@ class _Search:
         old, new = (dict(managed_items(one.policies)) for one in (before, live))
         for key in sorted(new.keys() - managed.keys()):
             if not is_same_value(key, old.get(key), new[key]):
-                yield PolicyDrift(
+                drift = PolicyDrift(
                     subject=subject,
                     key=key,
                     files=None,
@@ -195,6 +201,37 @@ class _Search:
                     recorded=old.get(key),
                     was_recorded=True,
                 )
+                yield replace(drift, lockouts=self._lockouts(drift))
+
+    def _lockouts(self, drift: PolicyDrift) -> tuple[Finding, ...]:
+        """Clients that the value in the registry keeps out, and the one before it let in."""
+        broker, subject = self._plan_input.broker, drift.subject
+        namespace = subject.namespace if isinstance(subject, TopicName) else subject
+        former: dict[str, Any] = {
+            snake_case(drift.key): drift.recorded if drift.files is None else drift.files
+        }
+        above = self._observed.namespaces[namespace].policies
+        unmanaged = {state.topic: state for state in self._input.unmanaged}
+        declared = declared_uses(self._plan_input.clients)
+        lockouts = []
+        for topic, state in sorted({**unmanaged, **self._observed.topics}.items()):
+            if subject not in (topic, topic.namespace):
+                continue
+            former_own, former_above = state.policies, above
+            if isinstance(subject, TopicName):
+                former_own = replace(former_own, **former)
+            else:
+                former_above = replace(former_above, **former)
+            change = TopicChange(
+                topic=topic,
+                history=state.history,
+                before=connection_policies(topic, former_own, former_above, broker),
+                after=connection_policies(topic, state.policies, above, broker),
+                line=line_of(broker),
+                declared=tuple(declared.get(topic, ())),
+            )
+            lockouts.append(topic_lockouts(change))
+        return policy_lockout_findings(namespace, lockouts)
 
     def _partitions(self, desired: TopicPartitions) -> Iterator[Drift]:
         topic, wanted = desired.topic, desired.count or 0

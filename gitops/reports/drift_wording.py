@@ -32,6 +32,7 @@ from gitops.reports.check_summary import count, name_list
 
 _MOST_VERSIONS = 10
 _MOST_NAMESPACES = 10
+_MOST_TOPICS = 5
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption
@@ -139,7 +140,12 @@ def _policy_lines(drift: PolicyDrift, recording: Recording | None) -> list[Drift
     else:
         change = PolicyChange(key=drift.key, before=drift.files, after=drift.live)
         text = f"{drift.key}: {policy_text(drift.files)} in git, {live} ({direction(change)})"
-    return [DriftLine(text=f"{text}; {_recorded_text(drift, recording)}")]
+    lines = [DriftLine(text=f"{text}; {_recorded_text(drift, recording)}")]
+    for finding in drift.lockouts:
+        topics = [name for name in finding.subjects if name != str(drift.subject)]
+        where = f"{name_list(topics, _MOST_TOPICS)}: " if topics else ""
+        lines.append(DriftLine(text=f"{where}{finding.message}"))
+    return lines
 
 
 def _recorded_text(drift: PolicyDrift, recording: Recording | None) -> str:

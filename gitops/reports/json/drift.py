@@ -153,6 +153,15 @@ def _policy(drift: PolicyDrift) -> Document:
         "registry": value_text(drift.live),
         "snapshot": value_text(drift.recorded),
         "inSnapshot": drift.was_recorded,
+        "lockouts": [
+            {
+                "rule": finding.rule,
+                "severity": finding.severity.name.lower(),
+                "message": finding.message,
+                "subjects": list(finding.subjects),
+            }
+            for finding in drift.lockouts
+        ],
     }
 
 

@@ -288,3 +288,45 @@ def test_the_snapshot_tells_who_changed_the_partitions(
 def _partitioned(count: int) -> RegistryState:
     partitions = {CREATED: TopicPartitions(topic=CREATED, count=count)}
     return replace(_topic(_A), partitions=partitions)
+
+
+def test_a_strategy_set_by_hand_that_keeps_consumers_out_says_so() -> None:
+    """Files and snapshot have BACKWARD, and the history breaks FULL_TRANSITIVE."""
+
+    def registry(strategy: Strategy) -> RegistryState:
+        policies = NamespacePolicies(schema_compatibility_strategy=strategy)
+        return state(topic_state(CREATED, _A, _LONG), namespaces={ORDERS: policies})
+
+    files = state(
+        topic_state(CREATED, _LONG),
+        namespaces={ORDERS: NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)},
+    )
+    live, harmless = registry(Strategy.FULL_TRANSITIVE), registry(Strategy.ALWAYS_COMPATIBLE)
+
+    found = _one(_report(files, live, 0, 1, recorded=registry(Strategy.BACKWARD)))
+    other = _one(_report(files, harmless, 0, 1, recorded=registry(Strategy.BACKWARD)))
+
+    assert isinstance(found, PolicyDrift)
+    (lockout,) = found.lockouts
+    assert (lockout.rule, lockout.subject) == ("PLAN-R020", str(CREATED))
+    assert lockout.message.startswith(
+        "consumers with v1, the latest version, can no longer connect: "
+        "schemaCompatibilityStrategy BACKWARD → FULL_TRANSITIVE: "
+    )
+    assert isinstance(other, PolicyDrift)
+    assert other.lockouts == ()
+
+
+def test_a_policy_that_the_files_do_not_manage_is_compared_with_the_snapshot() -> None:
+    def registry(*, enforced: bool) -> RegistryState:
+        policies = NamespacePolicies(schema_validation_enforced=enforced)
+        return state(topic_state(CREATED, _A), namespaces={ORDERS: policies})
+
+    files = state(topic_state(CREATED, _A), namespaces={ORDERS: NamespacePolicies()})
+    report = _report(files, registry(enforced=True), 0, recorded=registry(enforced=False))
+
+    found = _one(report)
+    assert isinstance(found, PolicyDrift)
+    assert [one.message.partition(" can")[0] for one in found.lockouts] == [
+        "producers without a schema"
+    ]
