@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gitops.broker.connection import ConnectionPolicies, Role
+from gitops.broker.lockouts import Lockout
 from gitops.broker.registration import CANDIDATE
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName
@@ -17,7 +18,7 @@ from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint
-from gitops.planning.lockouts import Lockout, TopicChange, TopicLockouts
+from gitops.planning.lockouts import TopicChange, TopicLockouts
 from gitops.planning.policies import policy_text
 from gitops.planning.refusals import version_list
 from gitops.planning.waivers import (
@@ -259,9 +260,14 @@ def _member(cause: _Cause) -> Finding:
     """The finding about one topic."""
     change, lockouts = cause.topic.change, cause.lockouts
     namespace = str(change.topic.namespace)
+    message = (
+        f"{_clients_text(cause)} can no longer connect: {cause.change}: {_reason(lockouts[0])}"
+    )
+    if observed := _observed_text(cause):
+        message = f"{message}; {observed}"
     finding = make_finding(
         cause.rule,
-        f"{_clients_text(cause)} can no longer connect: {cause.change}: {_reason(lockouts[0])}",
+        message,
         subject=str(change.topic),
         location=change.location,
         hint=_schema_hint(cause),
@@ -288,6 +294,42 @@ def _member(cause: _Cause) -> Finding:
     if cause.source == "schema" and change.schema and change.schema.waiver:
         finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
     return finding
+
+
+def _observed_text(cause: _Cause) -> str:
+    """The observed clients that nobody declares, any of which may be locked out.
+
+    Statistics show no schema, so that such a client makes no lockout certain.
+    """
+    change, role = cause.topic.change, cause.role
+    if any(lockout.kind.clients for lockout in cause.lockouts):
+        return ""
+    if change.is_unread:
+        return "its statistics could not be read, so that its clients are not known"
+    if change.observed is None:
+        return ""
+    uses = [use for use in change.declared if use.role == role]
+    if role == "consumer":
+        declared = {use.subscription for use in uses}
+        names = [
+            f"'{subscription.name}'"
+            for subscription in change.observed.subscriptions
+            if subscription.name not in declared
+        ]
+        what = "subscription"
+    else:
+        names = [
+            f"'{producer.name}'" if producer.name else "one without a name"
+            for producer in (() if uses else change.observed.producers)
+        ]
+        what = "producer"
+    if not names:
+        return ""
+    count = f"{len(names):,} observed {what}{'' if len(names) == 1 else 's'}"
+    return (
+        f"{count} ({name_list(names, _LISTED)}) may be among them: which versions they use is not "
+        "known"
+    )
 
 
 def _policy_location(change: TopicChange) -> Location | None:

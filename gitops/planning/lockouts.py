@@ -76,26 +76,34 @@ def client_kinds(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredUse:
-    """What a declared client does on a topic, with one of its schemas."""
+    """What a declared client does on a topic, with one of its schemas.
+
+    `subscription` is empty for producers.
+    """
 
     client: str
     role: Role
     schema: ClientSchema
     language: ClientLanguage | None = None
+    subscription: str = ""
 
 
 def declared_uses(clients: Iterable[Client]) -> dict[TopicName, list[DeclaredUse]]:
     """What all clients declare, by topic."""
     uses: dict[TopicName, list[DeclaredUse]] = {}
     for client in clients:
-        sides: tuple[tuple[Role, TopicName, Sequence[ClientSchema]], ...] = (
-            *(("consumer", use.topic, use.schemas) for use in client.consumes),
-            *(("producer", use.topic, use.schemas) for use in client.produces),
+        sides: tuple[tuple[Role, TopicName, str, Sequence[ClientSchema]], ...] = (
+            *(("consumer", use.topic, use.subscription, use.schemas) for use in client.consumes),
+            *(("producer", use.topic, "", use.schemas) for use in client.produces),
         )
-        for role, topic, schemas in sides:
+        for role, topic, subscription, schemas in sides:
             for schema in schemas:
                 use = DeclaredUse(
-                    client=client.name, role=role, schema=schema, language=client.language
+                    client=client.name,
+                    role=role,
+                    schema=schema,
+                    language=client.language,
+                    subscription=subscription,
                 )
                 uses.setdefault(topic, []).append(use)
     return uses
@@ -127,8 +135,9 @@ class TopicChange:
     `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
     `upgrade` are the broker lines that `gitops.yaml` moves from and to, None for no other line.
     `exists`: the registry is known to have the topic, so that it may have clients already.
-    `observed` is what statistics show of its clients, None where nothing is known. `locate_policy`
-    finds the line of a policy, None where the change is not made of files.
+    `observed` is what statistics show of its clients, None where nothing is known; `is_unread`:
+    they could not be read. `locate_policy` finds the line of a policy, None where the change is not
+    made of files.
     """
 
     topic: TopicName
@@ -142,6 +151,7 @@ class TopicChange:
     exists: bool = True
     upgrade: tuple[BrokerLine, BrokerLine] | None = None
     observed: ObservedTopic | None = None
+    is_unread: bool = False
     locate_policy: LocatePolicy | None = None
 
 

@@ -380,6 +380,7 @@ def _topic_change(
         and is_seen(broker, "release"),  # a cluster, whose topics may have clients
         upgrade=_upgrade(former_broker, broker, plan_input.next_release),
         observed=clients.topics.get(topic) if clients else None,
+        is_unread=topic in clients.unread if clients else False,
         locate_policy=plan_input.locate_policy,
     )
 

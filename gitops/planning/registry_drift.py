@@ -212,7 +212,10 @@ class _Search:
         }
         above = self._observed.namespaces[namespace].policies
         unmanaged = {state.topic: state for state in self._input.unmanaged}
-        declared = declared_uses(self._plan_input.clients)
+        declared, clients = (
+            declared_uses(self._plan_input.clients),
+            self._plan_input.observed_clients,
+        )
         lockouts = []
         for topic, state in sorted({**unmanaged, **self._observed.topics}.items()):
             if subject not in (topic, topic.namespace):
@@ -229,6 +232,8 @@ class _Search:
                 after=connection_policies(topic, state.policies, above, broker),
                 line=line_of(broker),
                 declared=tuple(declared.get(topic, ())),
+                observed=clients.topics.get(topic) if clients else None,
+                is_unread=topic in clients.unread if clients else False,
             )
             lockouts.append(topic_lockouts(change))
         return policy_lockout_findings(namespace, lockouts)

@@ -14,7 +14,7 @@ from gitops.model.audit import Operation
 from gitops.model.findings import Severity
 from gitops.model.policy import NamespacePolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from tests.support.audits import audit_of, audited, line, record
+from tests.support.audits import Definition, audit_of, audited, line, record
 from tests.support.states import field
 
 TEXT, NUMBER = record(field("b")), record(field("b", "int"))
@@ -22,7 +22,7 @@ WIDER = record(field("b"), field("c", ["null", "string"], default=None))
 DASHED = record(field("b"), namespace="com.my-co")
 BAD_DEFAULT = record(field("b", ["int", "null"], default=None))
 DOLLAR = record(field("b"), name="A$B")
-JACKSON = ("JSON", '{"type": "object", "properties": {"a": {"type": "integer"}}}')
+JACKSON: Definition = ("JSON", '{"type": "object", "properties": {"a": {"type": "integer"}}}')
 ROLES: tuple[Role, ...] = ("consumer", "producer")
 
 
@@ -74,7 +74,8 @@ def test_an_upgrade_names_each_client_that_it_locks_out(lines: tuple[str, str]) 
     present, target = lines
     operations = {"consumer": Operation.CONSUME, "producer": Operation.PRODUCE}
     count = 0
-    for definitions in permutations((TEXT, WIDER, DASHED, BAD_DEFAULT, DOLLAR, JACKSON), 2):
+    known: tuple[Definition, ...] = (TEXT, WIDER, DASHED, BAD_DEFAULT, DOLLAR, JACKSON)
+    for definitions in permutations(known, 2):
         for strategy in (Strategy.BACKWARD, Strategy.FULL_TRANSITIVE, Strategy.ALWAYS_COMPATIBLE):
             topic = audited(present, *definitions, strategy=strategy)
             kinds = [

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.clients import Client, Consumes, VersionPin
+from gitops.model.clients import (
+    Client,
+    Consumes,
+    ObservedClients,
+    ObservedProducer,
+    ObservedSubscription,
+    ObservedTopic,
+    VersionPin,
+)
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SetPolicy
@@ -92,6 +100,36 @@ def test_an_older_version_is_an_error_where_a_client_declares_it() -> None:
 
     assert (undeclared.severity, declared.severity) == (Severity.WARNING, Severity.ERROR)
     assert declared.message.startswith("consumers with v0 (billing) can no longer connect: ")
+
+
+def test_observed_clients_are_named_with_what_is_not_known() -> None:
+    """Statistics show no schema: a live subscription may or may not be of the version."""
+    here = Location(file="clients/billing.yaml")
+    pin = Consumes(
+        topic=CREATED, subscription="billing", schemas=(VersionPin(version=1),), location=here
+    )
+    client = Client(name="billing", owner="", consumes=(pin,), produces=(), location=here)
+    observed = ObservedTopic(
+        producers=(ObservedProducer(name="", client=""),),
+        subscriptions=tuple(ObservedSubscription(name=name) for name in ("audit", "billing")),
+    )
+    asked = replace(
+        strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.FULL, LONG, TEXT), clients=(client,)
+    )
+
+    def message(clients: ObservedClients) -> str:
+        (found,) = lockouts(make_plan(replace(asked, observed_clients=clients))).values()
+        assert found.severity is Severity.WARNING
+        return found.message
+
+    assert message(ObservedClients(topics={CREATED: observed})).endswith(
+        "; 1 observed subscription ('audit') may be among them: which versions they use is not "
+        "known"
+    )
+    assert message(ObservedClients(unread={CREATED: "403"})).endswith(
+        "; its statistics could not be read, so that its clients are not known"
+    )
+    assert message(ObservedClients()).endswith("a reader of long cannot read string")
 
 
 @pytest.mark.rule("PLAN-R021")

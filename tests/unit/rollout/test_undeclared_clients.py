@@ -95,3 +95,19 @@ def test_a_change_cannot_drop_clients_from_the_record(repo: GitRepository) -> No
 
     assert "'audit'" in message
     assert "CHECK-R007" not in [finding.rule for finding in report(repo).findings]
+
+
+def test_a_lockout_names_observed_subscriptions(repo: GitRepository) -> None:
+    _record(repo, "billing", "audit", "crm")
+    repo.commit({"clients/billing.yaml": None})
+    repo.write({f"{FOLDER}/created.avsc": avro(a="long", b="string")})
+
+    (lockout,) = [
+        finding.message
+        for finding in report(repo).registries[0].plan.findings
+        if finding.rule == "PLAN-R021"
+    ]
+    assert lockout.endswith(
+        "; 3 observed subscriptions ('audit', 'billing' and 'crm') may be among them: which "
+        "versions they use is not known"
+    )
