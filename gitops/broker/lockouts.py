@@ -38,13 +38,14 @@ def find_lockouts(
     known = {version for version, _ in before.history.entries}
     lockouts = []
     for kind in kinds:
-        now = _admit(kind, after)
+        now = admit(kind, after)
         is_new = kind.version is not None and kind.version not in known
-        if not now.accepted and (is_new or _admit(kind, before).accepted):
+        if not now.accepted and (is_new or admit(kind, before).accepted):
             lockouts.append(Lockout(kind=kind, reason=now.decision.reason))
     return tuple(lockouts)
 
 
-def _admit(kind: ClientKind, target: ConnectionTarget) -> Admission:
-    admit = admit_consumer if kind.role == "consumer" else admit_producer
-    return admit(target, kind.offer)
+def admit(kind: ClientKind, target: ConnectionTarget) -> Admission:
+    """The broker's decision about a client of this kind."""
+    decide = admit_consumer if kind.role == "consumer" else admit_producer
+    return decide(target, kind.offer)

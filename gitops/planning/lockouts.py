@@ -20,7 +20,7 @@ from gitops.broker.connection import (
     Role,
 )
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lockouts import ClientKind, Lockout, find_lockouts
+from gitops.broker.lockouts import ClientKind, Lockout, admit, find_lockouts
 from gitops.broker.registration import CANDIDATE, register
 from gitops.model.clients import (
     Client,
@@ -207,7 +207,7 @@ def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> b
     )
     after, between = replace(before, policies=change.after), replace(before, policies=meanwhile)
     kinds = client_kinds(change.history, stored, change.declared)
-    return any(_admit(one.kind, after).accepted for one in find_lockouts(before, between, kinds))
+    return any(admit(one.kind, after).accepted for one in find_lockouts(before, between, kinds))
 
 
 def _with_schema(change: TopicChange) -> SchemaHistory:
