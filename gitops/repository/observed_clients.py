@@ -15,9 +15,9 @@ from gitops.model.clients import (
     ObservedSubscription,
     ObservedTopic,
 )
-from gitops.model.errors import UnreadableFileError
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.names import TopicName
-from gitops.ports import FileTree
+from gitops.ports import ClientSource, FileTree, Registry
 from gitops.repository.documents.base import API_VERSION
 from gitops.repository.documents.snapshots import ClientsSnapshot, TopicClientsSnapshot
 from gitops.repository.snapshots import CLIENTS_FILE, SNAPSHOTS, folder_of, is_clients_path
@@ -109,6 +109,25 @@ def _subscription_items(subscription: ObservedSubscription) -> Iterator[tuple[st
     yield "clients", sorted(subscription.clients)
     if subscription.backlog:
         yield "backlogAtLeast", subscription.backlog
+
+
+def require_clients(registry: Registry) -> ClientSource:
+    """The registry as one whose topics have clients; raises UsageError for another one."""
+    if not isinstance(registry, ClientSource):
+        raise UsageError(
+            f"registry '{registry.name}' has no clients to observe",
+            hint="--clients is for a cluster; --registry names one",
+        )
+    return registry
+
+
+def unread_notes(observed: ObservedClients) -> Iterator[str]:
+    """That the clients of some topics are not known, with the first reason."""
+    if observed.unread:
+        topic, reason = min(observed.unread.items())
+        more = len(observed.unread) - 1
+        others = f" and {more} more topic{'' if more == 1 else 's'}" if more else ""
+        yield f"the clients of {topic}{others} are not known: {reason}"
 
 
 def recorded_clients_file(tree: FileTree, registry: str) -> tuple[str, ...]:

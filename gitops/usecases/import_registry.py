@@ -11,6 +11,8 @@ from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.repository.observed_clients import require_clients, unread_notes
+from gitops.repository.writing.client_manifests import propose_clients
 from gitops.repository.writing.imported_files import ImportedFiles, imported_files
 from gitops.repository.writing.topic_updates import update_topics
 
@@ -22,15 +24,28 @@ def import_new_topics(  # noqa: PLR0913 - all different
     *,
     namespaces: tuple[NamespaceName, ...] = (),
     recorded: Iterable[TopicName] = (),
+    clients: bool = False,
     progress: Progress = no_progress,
 ) -> tuple[ImportedFiles, tuple[TopicName, ...], tuple[TopicName, ...]]:
     """The files of what has no manifest yet, its topics, and the topics that have one.
 
-    Raises NotThereError for a namespace that the registry does not have.
+    With `clients` also manifests of clients that the statistics of all these topics show and nobody
+    declares. Raises NotThereError for a namespace that the registry does not have, and UsageError
+    for a registry without clients.
     """
+    source = require_clients(registry) if clients else None
     state = observe_all(registry, namespaces=namespaces, recorded=recorded, progress=progress)
     new, kept = new_to(repository, state)
-    return imported_files(tree, repository, new), tuple(new.topics), kept
+    made = imported_files(tree, repository, new)
+    if source is not None:
+        observed = source.observe_clients(state.topics, progress)
+        histories = {name: topic.history for name, topic in state.topics.items()}
+        proposed = propose_clients(
+            observed, histories, repository.clients, tree.paths(), registry.name
+        )
+        notes = (*unread_notes(observed), *proposed.notes)
+        made = replace(made, files={**made.files, **proposed.files}, notes=notes)
+    return made, tuple(new.topics), kept
 
 
 def import_latest_versions(

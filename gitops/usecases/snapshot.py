@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
 from gitops.model.broker_settings import seen_settings
-from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
@@ -32,6 +31,8 @@ from gitops.repository.observed_clients import (
     clients_path,
     recorded_clients_file,
     render_observed_clients,
+    require_clients,
+    unread_notes,
 )
 
 
@@ -70,11 +71,8 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     otherwise. What was recorded before stays to the byte, its time too, where nothing has changed.
     Raises OutsideError, and UsageError where the registry has no clients.
     """
-    if clients and not isinstance(registry, ClientSource):
-        raise UsageError(
-            f"registry '{registry.name}' has no clients to observe",
-            hint="--clients is for a cluster; --registry names one",
-        )
+    if clients:
+        require_clients(registry)
     name = registry.name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
@@ -90,22 +88,13 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     notes: tuple[str, ...] = ()
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
-        notes = tuple(_unread_notes(observed))
+        notes = tuple(unread_notes(observed))
         if observed.topics or not observed.unread:
             old = (*old, *recorded_clients_file(tree, name))
             files = {**files, clients_path(name): render_observed_clients(observed)}
     return SnapshotFiles(
         folder=snapshots.folder_of(name), files=files, old=old, lost=lost, notes=notes
     )
-
-
-def _unread_notes(observed: ObservedClients) -> Iterator[str]:
-    """That the clients of some topics are not known, with the first reason."""
-    if observed.unread:
-        topic, reason = min(observed.unread.items())
-        more = len(observed.unread) - 1
-        others = f" and {more} more topic{'' if more == 1 else 's'}" if more else ""
-        yield f"the clients of {topic}{others} are not known: {reason}"
 
 
 class LostVersionsError(GitopsError):

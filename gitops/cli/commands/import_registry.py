@@ -30,6 +30,13 @@ def import_registry(
             help="Take over what the registry has for this topic, and those that follow.",
         ),
     ] = None,
+    clients: Annotated[
+        bool,
+        typer.Option(
+            "--clients",
+            help="Also propose manifests of the clients that statistics show and nobody declares.",
+        ),
+    ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryName = None,
     output_format: Annotated[
@@ -64,6 +71,7 @@ def import_registry(
             opened.repository,
             namespaces=wanted,
             recorded=known.topics,
+            clients=clients,
             progress=progress,
         )
         short_lived = short_lived_limits(live, new)

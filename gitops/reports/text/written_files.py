@@ -30,6 +30,7 @@ def import_text(result: ImportResult) -> Output:
         *(f"kept the manifest of {topic}, which exists already" for topic in result.kept),
         *_kept_as_base64(made.kept_as_base64),
         *_unshared(made.unshared),
+        *map(safe, made.notes),
     )
 
 

@@ -27,7 +27,8 @@ class ImportedFiles:
 
     `removed` are definitions of topics that nothing uses any more once these have other ones,
     `unused` shared ones of which that is true, which stay. `unshared` are the types, by topic,
-    that the registry has differently from files that others use.
+    that the registry has differently from files that others use. `notes` are sentences about
+    observed clients.
     """
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -35,6 +36,7 @@ class ImportedFiles:
     unused: tuple[str, ...] = ()
     kept_as_base64: Mapping[TopicName, str] = field(default_factory=dict)
     unshared: Mapping[TopicName, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def imported_files(tree: FileTree, repository: Repository, state: RegistryState) -> ImportedFiles:

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from gitops.model.broker_settings import known_settings, with_probed
-from gitops.model.clients import ObservedClients, ObservedTopic, ShortLivedTopics
+from gitops.model.clients import (
+    ObservedClients,
+    ObservedSubscription,
+    ObservedTopic,
+    ShortLivedTopics,
+)
 from gitops.model.config import Config
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
@@ -20,7 +25,7 @@ from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.ports import Progress, no_progress
 from gitops.repository.broker_snapshots import recorded_time
-from gitops.usecases.import_registry import new_to, observe_all
+from gitops.usecases.import_registry import import_new_topics, new_to, observe_all
 from gitops.usecases.snapshot import SnapshotFiles, make_snapshot, observe_managed
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, INT64, ORDERS, STRING, state, topic_state
@@ -159,6 +164,10 @@ class _Cluster(FakeRegistry):
 
 
 _USED = ObservedClients(topics={CREATED: ObservedTopic(left_out=1)})
+_SETTINGS = (
+    b"apiVersion: pulsar-gitops/v1\nkind: Config\n"
+    b"registries:\n  fake: {kind: embedded, path: x.db}\n"
+)
 _CLIENTS = "snapshots/fake/clients.json"
 
 
@@ -203,6 +212,41 @@ def test_a_registry_without_clients_has_none_to_record() -> None:
 
     with pytest.raises(UsageError, match="has no clients to observe"):
         make_snapshot(registry, Path(), MemoryTree({}), files, clients=True)
+    with pytest.raises(UsageError, match="has no clients to observe"):
+        import_new_topics(registry, MemoryTree({}), files, clients=True)
+
+
+def test_an_import_proposes_clients_of_topics_with_and_without_a_manifest() -> None:
+    registry = _Cluster(state(topic_state(CREATED, STRING)), listed=[CREATED])
+    subscription = ObservedSubscription(name="billing")
+    registry.clients = ObservedClients(
+        topics={CREATED: ObservedTopic(subscriptions=(subscription,))}
+    )
+    managed, empty = _repository(state(topic_state(CREATED, STRING))), _repository(state())
+    tree = MemoryTree({"gitops.yaml": _SETTINGS})
+
+    of_new, new, _ = import_new_topics(registry, tree, empty, clients=True)
+    of_kept, _, kept = import_new_topics(registry, tree, managed, clients=True)
+    without, _, _ = import_new_topics(registry, tree, managed)
+
+    assert (new, kept) == ((CREATED,), (CREATED,))
+    for made in (of_new, of_kept):
+        assert made.files.keys() - without.files.keys() >= {"clients/billing.yaml"}
+    assert not any(path.startswith("clients/") for path in without.files)
+    assert without.notes == ()
+
+
+def test_an_import_without_the_right_to_read_statistics_reports_it() -> None:
+    registry = _Cluster(state(topic_state(CREATED, STRING)), listed=[CREATED])
+    registry.clients = ObservedClients(unread={CREATED: "not for you"})
+    managed = _repository(state(topic_state(CREATED, STRING)))
+
+    made, _, _ = import_new_topics(
+        registry, MemoryTree({"gitops.yaml": _SETTINGS}), managed, clients=True
+    )
+
+    assert not any(path.startswith("clients/") for path in made.files)
+    assert made.notes == (f"the clients of {CREATED} are not known: not for you",)
 
 
 # ------------------------------------------------------------------ when it was taken
