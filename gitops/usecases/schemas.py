@@ -5,17 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gitops.broker.connection import connection_policies
+from gitops.broker.lines.table import line_of
+from gitops.broker.registration import register
 from gitops.changes.known_names import similar_topic
 from gitops.changes.schema_match import SchemaMatch, TopicPlace, match_schema
 from gitops.extraction.extraction import Extraction, ExtractRequest
 from gitops.extraction.java_classes import extract_java
 from gitops.extraction.python_classes import extract_python
 from gitops.model.errors import NotThereError, OutsideError
+from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.plan import RegisterSchema
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope
+from gitops.planning.lockout_findings import policy_lockout_findings
+from gitops.planning.lockouts import TopicChange, topic_lockouts
 from gitops.ports import Registry
 from gitops.repository.client_schema import topic_avro_type
+from gitops.schemas.payload import PayloadError, stored_history
 
 _SHOWN: Final = 3
 
@@ -42,6 +50,37 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
             hint=f"the newest are {known}; `pulsar-gitops schemas versions {topic}` lists all",
         )
     return found[-1]
+
+
+def find_upload_lockouts(
+    registry: Registry, topic: TopicName, schema: SchemaInfo
+) -> tuple[Finding, ...]:
+    """The clients that can no longer connect once the schema is registered.
+
+    None where the registry does not show what decides about them.
+    """
+    try:
+        scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
+        state, broker = registry.observe(scope), registry.broker
+        history, own = state.topics[topic].history, state.topics[topic].policies
+        above = state.namespaces[topic.namespace].policies
+        policies, line = connection_policies(topic, own, above, broker), line_of(broker)
+        decision = register(stored_history(history), schema, policies.strategy, line)
+    except (OutsideError, PayloadError):
+        return ()
+    if not decision.accepted or decision.known or history.latest is None:
+        return ()
+    action = RegisterSchema(
+        topic=topic,
+        info=schema,
+        version=history.next_version,
+        latest_version=history.latest.version,
+        strategy=policies.strategy,
+    )
+    change = TopicChange(
+        topic=topic, history=history, before=policies, after=policies, line=line, schema=action
+    )
+    return policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,18 +61,25 @@ def upload(
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
 ) -> int:
-    """Register a schema; prints the version that the registry answers."""
+    """Register a schema; prints the version that the registry answers.
+
+    Warns of clients that can no longer connect once it is registered.
+    """
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
+    from gitops.usecases.schemas import find_upload_lockouts
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
+        lockouts = find_upload_lockouts(live, name, info)
         signals.raise_if_requested()
         version = live.register_schema(name, info)
+    for finding in lockouts:
+        print_message(f"warning: {finding.message}")
     print_text(f"{version}\n")
     print_message(f"{name} is registered as v{version}")
     return Exit.GOOD

@@ -164,6 +164,28 @@ def test_an_upload_warns_of_a_member_that_is_given_twice(
 
 
 @pytest.mark.slow
+def test_an_upload_warns_of_clients_that_it_locks_out(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    topic, wider, narrower = "shop/orders/by-hand", tmp_path / "wide.avsc", tmp_path / "less.avsc"
+    fields = [{"name": "a", "type": "long"}, {"name": "b", "type": "string"}]
+    for file, kept in ((wider, fields), (narrower, fields[:1])):
+        file.write_text(json.dumps({"type": "record", "name": "R", "fields": kept}))
+
+    def upload(file: Path) -> str:
+        done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
+        assert done.code == 0, done.err
+        return done.err
+
+    first, second, again = upload(wider), upload(narrower), upload(wider)
+
+    assert second.startswith(
+        "warning: consumers with v0 can no longer connect: BACKWARD once v1 is registered: "
+    )
+    assert "warning" not in first + again
+
+
+@pytest.mark.slow
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)
