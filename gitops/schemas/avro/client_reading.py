@@ -23,6 +23,7 @@ from gitops.schemas.avro.fastavro_definition import (
     FastavroDefinition,
     Json,
     UnusableError,
+    logical_type,
     type_of,
 )
 from gitops.schemas.avro.parser import AvroParser
@@ -86,7 +87,8 @@ class _Pair(NamedTuple):
 class _At(NamedTuple):
     """A place.
 
-    `is_certain`: every message gets there. `is_last`: the reader reads nothing after it.
+    `is_certain`: every message gets there. `is_last`: the reader reads nothing after it. `is_end`:
+    the message ends with it.
     """
 
     path: str = ""
@@ -94,15 +96,20 @@ class _At(NamedTuple):
     reader: str = ""
     is_certain: bool = True
     is_last: bool = True
+    is_end: bool = True
 
-    def field(self, name: str, writer: str, reader: str, *, is_last: bool = False) -> _At:
+    def field(
+        self, name: str, writer: str, reader: str, *, is_last: bool = False, is_end: bool = False
+    ) -> _At:
         path = f"{self.path}.{name}" if self.path else name
-        return _At(path, writer, reader, self.is_certain, self.is_last and is_last)
+        last, end = self.is_last and is_last, self.is_end and is_end
+        return _At(path, writer, reader, self.is_certain, last, end)
 
     def inside(self, step: str, member: str) -> _At:
         """In items or values, of which a message may have none."""
         writer, reader = f"{self.writer}/{member}", f"{self.reader}/{member}"
-        return _At(self.path + step, writer, reader, is_certain=False, is_last=False)
+        path = self.path + step
+        return _At(path, writer, reader, is_certain=False, is_last=False, is_end=False)
 
 
 # What Java makes of a pair, in terms of the definitions' JSON.
@@ -133,7 +140,9 @@ def _java_fields(
             read, step = steps.get(id(field), (action.reader.by_name.get(field.name), DoNothing()))
             fields.append((read.name if read else None, step if read else None))
         return fields
-    return [(field["name"], action) for field in reader["fields"][: len(writer["fields"])]]
+    if action is None or isinstance(action, Error):  # Java does not read it
+        return [(None, None) for _ in writer["fields"]]
+    return [(field["name"], action) for field in reader["fields"]]
 
 
 def _java_items(action: Action | None) -> Action | None:
@@ -146,13 +155,17 @@ def _java_items(action: Action | None) -> Action | None:
 class _OwnSchema:
     """Finds where bytes mean something else by the reader's schema than by resolution.
 
-    `text` is where bytes are read as text, which Python refuses if they are no UTF-8.
+    Apart from other layouts: `symbols` is where a number stands for another symbol, `missing` where
+    a message ends before the reader has what it reads, and `text` where bytes are read as text,
+    which Python refuses if they are no UTF-8.
     """
 
     def __init__(self, writer: FastavroDefinition, reader: FastavroDefinition) -> None:
         self.writer, self._reader = writer, reader
+        self.symbols: _At | None = None
+        self.missing: _At | None = None
         self.text: _At | None = None
-        self._seen: set[tuple[int, int, bool]] = set()
+        self._seen: set[tuple[int, int, bool, bool]] = set()
 
     def difference(self, w: Json, r: Json, action: Action | None, at: _At) -> _At | None:
         """The first place with another layout, None where both are laid out alike."""
@@ -170,7 +183,9 @@ class _OwnSchema:
             inner = at.inside(step, member)
             return self.difference(w[member], r[member], _java_items(action), inner)
         if kind == "enum":
-            return None if _reads_symbols_alike(w, r) else at
+            if not _reads_symbols_alike(w, r):
+                self.symbols = self.symbols or at
+            return None
         if kind == "fixed":
             return None if w["size"] == r["size"] else at
         if kind in ("record", "error"):
@@ -180,40 +195,74 @@ class _OwnSchema:
     def _unions(self, w: Json, r: Json, action: Action | None, at: _At) -> _At | None:
         if not (isinstance(w, list) and isinstance(r, list)):
             return at
+        inside = at._replace(is_certain=at.is_certain and len(w) == 1)
         for index, branch in enumerate(w):
             chosen, step = _java_branch(action, index)
             if chosen != index:
                 return at
-            if found := self.difference(branch, r[index], step, at):
+            if found := self.difference(branch, r[index], step, inside):
                 return found
         return None
 
     def _records(self, w: Json, r: Json, action: Action | None, at: _At) -> _At | None:
-        if (id(w), id(r), at.is_last) in self._seen:
+        if (id(w), id(r), at.is_last, at.is_end) in self._seen:
             return None
-        self._seen.add((id(w), id(r), at.is_last))
+        self._seen.add((id(w), id(r), at.is_last, at.is_end))
         places = self.writer.places[id(w)], self._reader.places[id(r)]
-        fields = _java_fields(action, w, r)
-        for index, (written, (name, step)) in enumerate(zip(w["fields"], fields, strict=True)):
-            if index == len(r["fields"]) and at.is_last:  # nobody looks at the rest
-                break
-            if name is None or index >= len(r["fields"]) or r["fields"][index]["name"] != name:
-                in_reader = f"{places[1]}/fields/{min(index, len(r['fields']) - 1)}"
-                pointer = in_reader if r["fields"] else places[1]
-                return at.field(written["name"], f"{places[0]}/fields/{index}", pointer)
-            is_last = index == len(r["fields"]) - 1
-            pointers = (f"{place}/fields/{index}/type" for place in places)
-            inner = at.field(name, *pointers, is_last=is_last)
-            if found := self.difference(written["type"], r["fields"][index]["type"], step, inner):
+        written_fields = [
+            (index, field, java)
+            for index, (field, java) in enumerate(
+                zip(w["fields"], _java_fields(action, w, r), strict=True)
+            )
+            if not _is_empty(self.writer, field["type"])
+        ]
+        read_fields = [
+            (index, field)
+            for index, field in enumerate(r["fields"])
+            if not _is_empty(self._reader, field["type"])
+        ]
+        for number, (index, written, (name, step)) in enumerate(written_fields):
+            pointer = f"{places[0]}/fields/{index}"
+            if number == len(read_fields):
+                if at.is_last:  # nobody looks at the rest
+                    return None
+                return at.field(written["name"], pointer, places[1])
+            read_index, read = read_fields[number]
+            read_pointer = f"{places[1]}/fields/{read_index}"
+            if read["name"] != name:
+                return at.field(written["name"], pointer, read_pointer)
+            inner = at.field(
+                name,
+                f"{pointer}/type",
+                f"{read_pointer}/type",
+                is_last=number == len(read_fields) - 1,
+                is_end=number == len(written_fields) - 1,
+            )
+            if found := self.difference(written["type"], read["type"], step, inner):
                 return found
-        if len(r["fields"]) > len(w["fields"]):
-            extra = len(w["fields"])
-            name = r["fields"][extra]["name"]
-            return at.field(name, places[0], f"{places[1]}/fields/{extra}")
+        if len(read_fields) > len(written_fields):
+            extra, field = read_fields[len(written_fields)]
+            missing = at.field(field["name"], places[0], f"{places[1]}/fields/{extra}")
+            if not at.is_end:
+                return missing
+            self.missing = self.missing or missing
         return None
 
 
 _STEPS: Final = {"array": ("[]", "items"), "map": ("{}", "values")}
+
+
+def _is_empty(definition: FastavroDefinition, schema: Json) -> bool:
+    """Whether values of the type take no bytes."""
+    schema = definition.resolve(schema)
+    match type_of(schema):
+        case "null":
+            return True
+        case "fixed":
+            return bool(schema["size"] == 0)
+        case "record" | "error":
+            return all(_is_empty(definition, field["type"]) for field in schema["fields"])
+    return False
 
 
 def _reads_symbols_alike(w: Json, r: Json) -> bool:
@@ -230,7 +279,8 @@ def _reads_symbols_alike(w: Json, r: Json) -> bool:
 def _own_schema_misreadings(pair: _Pair) -> Iterator[Misreading]:
     writer, reader = (FastavroDefinition(side, checked=False) for side in pair[:2])
     own = _OwnSchema(writer, reader)
-    if found := own.difference(writer.top, reader.top, pair.action, _At()):
+    layout = own.difference(writer.top, reader.top, pair.action, _At())
+    if found := layout or own.missing or own.symbols:
         yield Misreading(
             cause=Cause.LAYOUT,
             message="the client decodes with its own schema alone, and the layout of messages "
@@ -313,6 +363,13 @@ def _python_misreadings(pair: _Pair) -> Iterator[Misreading]:
             cause=Cause.DEFINITION, message=f"fastavro refuses the definition: {error}"
         )
         return
+    if reader.unreadable_decimals:
+        yield Misreading(
+            cause=Cause.DEFINITION,
+            message="fastavro reads no decimal without a precision",
+            reader_pointer=reader.unreadable_decimals[0],
+        )
+        return
     renamed: Json = None
     if isinstance(pair.writer, dict):
         renamed = {**pair.writer, "name": pair.reader["name"]}
@@ -327,10 +384,17 @@ def _python_misreadings(pair: _Pair) -> Iterator[Misreading]:
         failures, wrong, always = [Misreading(cause=Cause.NAME, message=why)], [], True
     if failures:
         own = _OwnSchema(FastavroDefinition(pair.writer, checked=False), reader)
-        if own.difference(own.writer.top, reader.top, pair.action, _At()):
+        layout = own.difference(own.writer.top, reader.top, pair.action, _At())
+        ends = own.missing is not None and own.missing.is_certain and layout is None
+        if layout or (own.symbols and not ends):
             for found in failures:
                 message = f"{found.message}, and the client decodes with its own schema alone"
                 yield replace(found, message=message, is_silent=True)
+        elif own.missing:
+            for found in failures:
+                if found.cause is not Cause.SYMBOL:  # on which Java fails as well
+                    message = f"{found.message}, and messages are too short for its own schema"
+                    yield replace(found, message=message)
         elif own.text:
             yield _misreading(Cause.TEXT, _NO_TEXT, own.text)
     if not always:
@@ -374,6 +438,9 @@ class _Fastavro:
                 )
         elif kind in NAMED_TYPES and kind != "fixed" and isinstance(matched, str):
             self._fail(Cause.UNION, _NO_LOOK_UP.format(short_name(matched)), at)
+        elif kind in NAMED_TYPES and kind != "fixed" and _layout_of(w) != _layout_of(matched):
+            taken = self._branch_name(matched)
+            self._fail(Cause.UNION, f"fastavro takes {self._branch_name(w)} for {taken}", at)
         elif kind in ("record", "error"):
             self._record(w, matched, action, at)
         elif kind == "enum":
@@ -405,20 +472,35 @@ class _Fastavro:
         if chosen == taken:
             return True
         kinds = {type_of(side) for side in (w, r[chosen], r[taken])}
-        if not kinds <= _NUMBERS:  # which Python compares as numbers, whatever their type
-            java, other = (self._branch_name(r[index]) for index in (chosen, taken))
-            self.wrong.append(
-                Misreading(
-                    cause=Cause.UNION,
-                    message=f"fastavro reads {self._branch_name(w)} as {other}, the first branch "
-                    f"that accepts it, and Java as {java}",
-                    path=at.path,
-                    writer_pointer=at.writer,
-                    reader_pointer=at.reader,
-                    is_silent=True,
-                )
+        if kinds <= _NUMBERS:  # which Python compares as numbers, whatever their type
+            return False
+        written, other, java = (
+            self._branch_name(side, full=True) for side in (w, r[taken], r[chosen])
+        )
+        message = f"fastavro takes {written} for {other}, the first branch of that name"
+        reads_some = self._attempt(w, r[taken], Cause.UNION, message, at)
+        if type_of(self.writer.resolve(w)) == "fixed":
+            # Read as it was written, whatever it is taken for.
+            self._scalar(self.writer.resolve(w), self._reader.resolve(r[chosen]), at)
+        elif reads_some:
+            message = (
+                f"fastavro reads {written} as {other}, the first branch that accepts it, and Java "
+                f"as {java}"
             )
+            self._note_wrong(Cause.UNION, message, at)
         return False
+
+    def _attempt(self, w: Json, r: Json, cause: Cause, message: str, at: _At) -> bool:
+        """Whether fastavro reads some messages where Java does not read `w` by `r`.
+
+        Those on which it fails are noted with the message.
+        """
+        attempt = _Fastavro(self.writer, self._reader)
+        attempt.value(w, r, None, _At())
+        if attempt.failures:
+            is_certain = at.is_certain and attempt.fails_always
+            self._fail(cause, message, at._replace(is_certain=is_certain))
+        return not attempt.fails_always
 
     def _record(self, w: Json, r: Json, action: Action | None, at: _At) -> None:
         if (id(w), id(r)) in self._seen:
@@ -429,6 +511,7 @@ class _Fastavro:
         left = {field["name"]: field for field in r["fields"]}
         aliases = {alias: field for field in r["fields"] for alias in field.get("aliases", ())}
         java_fields = _java_fields(action, w, r)
+        is_read_by_java = not (action is None or isinstance(action, Error))
         read_by_java = {name for name, _ in java_fields if name is not None}
         for index, (written, (java_name, step)) in enumerate(
             zip(w["fields"], java_fields, strict=True)
@@ -444,12 +527,13 @@ class _Fastavro:
                 self._fail(Cause.ALIAS, why, place)
                 return
             del left[name]
-            if java_name == name:
+            if java_name == name or not is_read_by_java:
                 inner = place._replace(writer=f"{place.writer}/type", reader=f"{place.reader}/type")
                 self.value(written["type"], read["type"], step, inner)
             else:
                 message = f"fastavro reads '{written['name']}' as '{name}', and Java does not"
-                self._note_wrong(Cause.ALIAS, message, place)
+                if self._attempt(written["type"], read["type"], Cause.ALIAS, message, place):
+                    self._note_wrong(Cause.ALIAS, message, place)
         for name, field in left.items():
             place = at.field(name, in_writer, f"{in_reader}/fields/{order[name]}")
             if "default" not in field:
@@ -466,9 +550,13 @@ class _Fastavro:
         if missing and not r.get("default"):
             symbols = ", ".join(f"'{symbol}'" for symbol in missing)
             message = f"fastavro does not find {symbols} in enum {short_name(r['name'])}"
-            self._fail(Cause.SYMBOL, message, at._replace(is_certain=False))
+            is_certain = at.is_certain and len(missing) == len(w["symbols"])
+            self._fail(Cause.SYMBOL, message, at._replace(is_certain=is_certain))
 
     def _scalar(self, w: Json, r: Json, at: _At) -> None:
+        if logical_type(w).startswith("decimal") and not w.get("precision"):
+            self._fail(Cause.LOGICAL_TYPE, "fastavro reads no decimal without a precision", at)
+            return
         if (type_of(w), type_of(r)) == ("bytes", "string"):
             self._fail(Cause.TEXT, _NO_TEXT, at._replace(is_certain=False))
         was, now = logical_type(w), logical_type(r)
@@ -558,16 +646,20 @@ class _Fastavro:
             f"{readers or 'null'}"
         )
 
-    def _branch_name(self, schema: Json) -> str:
+    def _branch_name(self, schema: Json, *, full: bool = False) -> str:
         kind = type_of(schema)
         named = self.writer.named.get(kind) or self._reader.named.get(kind)
         schema = named if named is not None and kind not in AVRO_TYPES else schema
         kind = type_of(schema)
         if kind in NAMED_TYPES:
-            return f"{kind} {short_name(schema['name'])}"
+            return f"{kind} {schema['name'] if full else short_name(schema['name'])}"
         if kind in _STEPS:
-            return f"{kind} of {self._branch_name(schema[_STEPS[kind][1]])}"
+            return f"{kind} of {self._branch_name(schema[_STEPS[kind][1]], full=full)}"
         return kind
+
+
+def _layout_of(schema: Json) -> str:
+    return "record" if type_of(schema) == "error" else type_of(schema)
 
 
 def _misreading(cause: Cause, message: str, at: _At) -> Misreading:
@@ -581,27 +673,3 @@ def _misreading(cause: Cause, message: str, at: _At) -> Misreading:
 
 
 _NUMBERS: Final = frozenset({"int", "long", "float", "double"})
-
-_LOGICAL_TYPES: Final = {
-    "int": ("date", "time-millis"),
-    "long": (
-        *("timestamp-millis", "timestamp-micros", "time-micros"),
-        *("local-timestamp-millis", "local-timestamp-micros"),
-    ),
-    "bytes": ("decimal",),
-    "fixed": ("decimal",),
-    "string": ("uuid",),
-}
-"""The logical types that fastavro 1.13.1 converts."""
-
-
-def logical_type(schema: Json) -> str:
-    """The logical type that fastavro converts values to, empty for none."""
-    if not isinstance(schema, dict):
-        return ""
-    name = schema.get("logicalType")
-    if name not in _LOGICAL_TYPES.get(type_of(schema), ()):
-        return ""
-    if name == "decimal":
-        return f"decimal({schema.get('precision')}, {schema.get('scale', 0)})"
-    return str(name)

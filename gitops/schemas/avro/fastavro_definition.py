@@ -19,6 +19,31 @@ class UnusableError(ValueError):
     """fastavro raises an exception for the definition."""
 
 
+_LOGICAL_TYPES: Final = {
+    "int": ("date", "time-millis"),
+    "long": (
+        *("timestamp-millis", "timestamp-micros", "time-micros"),
+        *("local-timestamp-millis", "local-timestamp-micros"),
+    ),
+    "bytes": ("decimal",),
+    "fixed": ("decimal",),
+    "string": ("uuid",),
+}
+"""The logical types that fastavro 1.13.1 converts."""
+
+
+def logical_type(schema: Json) -> str:
+    """The logical type that fastavro converts values to, empty for none."""
+    if not isinstance(schema, dict):
+        return ""
+    name = schema.get("logicalType")
+    if name not in _LOGICAL_TYPES.get(type_of(schema), ()):
+        return ""
+    if name == "decimal":
+        return f"decimal({schema.get('precision')}, {schema.get('scale', 0)})"
+    return str(name)
+
+
 def type_of(schema: Json) -> str:
     """The name of a type, or of the type that a reference names; `union` for a union."""
     if isinstance(schema, list):
@@ -30,13 +55,15 @@ class FastavroDefinition:
     """`fastavro.parse_schema` of a definition; raises UnusableError.
 
     `named` are the named types by full name, and `places` the JSON pointers of their definitions
-    by identity. Where it is not `checked`, defaults, symbols and decimals may be anything.
+    by identity. `unreadable_decimals` are decimals whose values it cannot read. Where it is not
+    `checked`, defaults, symbols and decimals may be anything.
     """
 
     def __init__(self, schema: Json, *, checked: bool = True) -> None:
         self._is_checked = checked
         self.named: dict[str, Json] = {}
         self.places: dict[int, str] = {}
+        self.unreadable_decimals: list[str] = []
         try:
             self.top = self._read(schema, "", "", _NO_DEFAULT)
         except UnusableError:
@@ -70,13 +97,15 @@ class FastavroDefinition:
         }
         if self._is_checked:
             _require_decimal(schema)
+        if logical_type(schema).startswith("decimal") and not schema.get("precision"):
+            self.unreadable_decimals.append(pointer)
         if kind in ("array", "map"):
             member = "items" if kind == "array" else "values"
             parsed[member] = self._read(
                 schema[member], namespace, f"{pointer}/{member}", _NO_DEFAULT
             )
         elif kind in NAMED_TYPES:
-            namespace, name = _full_name(schema, namespace)
+            namespace, name = self._full_name(schema, namespace)
             _require(name not in self.named, f"{name} is defined twice")
             self.named[name] = parsed
             self.places[id(parsed)] = pointer
@@ -88,6 +117,8 @@ class FastavroDefinition:
                     self._read_field(field, namespace, f"{pointer}/fields/{index}/type")
                     for index, field in enumerate(schema.get("fields", []))
                 ]
+        elif isinstance(kind, str) and kind not in PRIMITIVES and not self._is_checked:
+            return self._read_name(kind, namespace, default)
         elif not isinstance(kind, str) or kind not in PRIMITIVES:
             raise UnusableError(f"{kind} is no type")
         self._check(_fits(default, kind, strict=True), f"the default {default} is no {kind}")
@@ -100,11 +131,22 @@ class FastavroDefinition:
         if name in PRIMITIVES:
             self._check(_fits(default, name, strict=False), f"the default {default} is no {name}")
             return name
-        full = f"{namespace}.{name}" if "." not in name and namespace else name
+        is_short = "." not in name and bool(namespace)
+        _require(not is_short or isinstance(namespace, str), "a namespace is no text")
+        full = f"{namespace}.{name}" if is_short else name
         if full not in self.named and not self._is_checked:
             full = name  # as Avro for Java looks names up
         _require(full in self.named, f"the type {full} is not defined")
         return full
+
+    def _full_name(self, schema: Json, namespace: str) -> tuple[str, str]:
+        name = schema["name"]
+        if "." in name:
+            return name.rpartition(".")[0], name
+        own = schema.get("namespace", namespace)
+        if isinstance(own, str) or self._is_checked:  # Avro for Java ignores what is no text
+            namespace = own
+        return (namespace, f"{namespace}.{name}") if namespace else ("", name)
 
     def _read_field(self, field: Json, namespace: str, pointer: str) -> Json:
         _require(isinstance(field.get("aliases", []), list), "aliases are no list")
@@ -116,14 +158,6 @@ class FastavroDefinition:
 def _require(condition: bool, problem: str) -> None:  # noqa: FBT001 - a condition and its message
     if not condition:
         raise UnusableError(problem)
-
-
-def _full_name(schema: Json, namespace: str) -> tuple[str, str]:
-    name = schema["name"]
-    if "." in name:
-        return name.rpartition(".")[0], name
-    namespace = schema.get("namespace", namespace)
-    return (namespace, f"{namespace}.{name}") if namespace else ("", name)
 
 
 _DEFAULTS: Final[dict[str, tuple[type, ...]]] = {
@@ -172,8 +206,6 @@ def _require_decimal(schema: Json) -> None:
         return
     scale, precision = schema.get("scale"), schema.get("precision")
     problem = "the precision or scale of a decimal is not valid"
-    if schema["type"] in ("bytes", "fixed"):
-        _require(bool(precision), "a decimal has no precision")  # with which values are read
     if scale:
         _require(isinstance(scale, int) and scale >= 0, problem)
     if precision:
