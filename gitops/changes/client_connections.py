@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -14,22 +14,30 @@ from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import topic_policies
 from gitops.changes.repository_plan import PlanRequest, read_plan_input
 from gitops.model.broker_settings import broker_notes
-from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
-from gitops.model.decision import StoredHistory
+from gitops.model.clients import (
+    Client,
+    ClientLanguage,
+    ClientSchema,
+    Consumes,
+    Produces,
+    VersionPin,
+)
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.findings import Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.client_readers import assumed_java_notes, misread_versions
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.refusals import DefinitionLocations, findings_of
 from gitops.ports import Registry, UnreadableTopicsError
 from gitops.repository.suggestions import did_you_mean_or_list
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 
-Verdict = Literal["yes", "no", "unknown"]
-_SEVERITY: Final[tuple[Verdict, ...]] = ("yes", "unknown", "no")
+Verdict = Literal["yes", "no", "misreads", "unknown"]
+_SEVERITY: Final[tuple[Verdict, ...]] = ("yes", "unknown", "misreads", "no")
 _USES: Final[tuple[TopicUse, TopicUse]] = ("idle", "active")
 
 
@@ -37,7 +45,9 @@ _USES: Final[tuple[TopicUse, TopicUse]] = ("idle", "active")
 class Answer:
     """Whether a client may connect; `reason` says why not, or why that is not known.
 
-    `admission` is the broker's decision, None where it could not be asked.
+    A client that "misreads" connects, and then reads other values than Java's client would, or
+    fails, on messages of a live version. `admission` is the broker's decision, None where it could
+    not be asked.
     """
 
     verdict: Verdict
@@ -77,12 +87,12 @@ class ClientConnections:
 
     @property
     def accepted(self) -> bool:
-        """Whether every connection is known to be accepted, now and after the plan."""
+        """Whether every connection is known to be accepted and to read, now and after the plan."""
         return all(connection.verdict == "yes" for connection in self.connections)
 
 
 def worst(answers: Iterable[Answer]) -> Answer:
-    """The first "no", else the first "unknown", else the first answer."""
+    """The first "no", else the first "misreads", the first "unknown", else the first answer."""
     return max(answers, key=lambda answer: _SEVERITY.index(answer.verdict))
 
 
@@ -95,6 +105,7 @@ class _Use:
     subscription: str
     location: Location
     schemas: tuple[tuple[str, Offer | _NoSchema], ...]
+    language: ClientLanguage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +140,8 @@ def connect_client(
     plan = make_plan(plan_input)
     pinned = _pinned_schemas(client, plan_input, plan, pin_source)
     uses = (
-        *(_resolve(use, "consumer", use.subscription, pinned) for use in client.consumes),
-        *(_resolve(use, "producer", "", pinned) for use in client.produces),
+        *(_resolve(use, client, use.subscription, pinned) for use in client.consumes),
+        *(_resolve(use, client, "", pinned) for use in client.produces),
     )
     now = {topic: _current_topic(topic, plan_input) for topic in topics}
     after = {topic: _planned_topic(topic, plan_input, plan, now[topic]) for topic in topics}
@@ -156,8 +167,27 @@ def connect_client(
             for use, use_now, use_after in answers
             for (schema, _), current, planned in zip(use.schemas, use_now, use_after, strict=True)
         ),
-        notes=tuple(broker_notes(plan_input.broker)),
+        notes=(
+            *_language_notes(client, uses, after),
+            *broker_notes(plan_input.broker),
+        ),
     )
+
+
+def _language_notes(
+    client: Client, uses: Sequence[_Use], topics: Mapping[TopicName, _TopicMoment]
+) -> Iterator[str]:
+    """What a client without a language may misread, by topic."""
+    if client.language is not None:
+        return
+    for use in uses:
+        target = topics[use.topic].target
+        if use.role != "consumer" or target is None:
+            continue
+        for _, offer in use.schemas:
+            if isinstance(offer, StoredSchema):
+                for note in assumed_java_notes(offer, target.history, target.line):
+                    yield f"{use.topic}: {note} (`language:` in {client.location.file} says it)"
 
 
 def _find_client(name: str, repository: Repository) -> Client:
@@ -239,7 +269,7 @@ def _pinned_schemas(
 
 def _resolve(
     use: Consumes | Produces,
-    role: Role,
+    client: Client,
     subscription: str,
     pinned: Mapping[tuple[TopicName, int], SchemaInfo | _NoSchema],
 ) -> _Use:
@@ -255,10 +285,11 @@ def _resolve(
             schemas.append((name, info))
     return _Use(
         topic=use.topic,
-        role=role,
+        role="consumer" if isinstance(use, Consumes) else "producer",
         subscription=subscription,
         location=use.location,
         schemas=tuple(schemas),
+        language=client.language,
     )
 
 
@@ -409,7 +440,7 @@ def _connect_consumer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer]
             )
             answers.append(Answer(verdict="unknown", reason=reason, admission=idle))
         else:
-            answers.append(_answer_of(idle))
+            answers.append(_reading_answer(use, offer, target) or _answer_of(idle))
         if idle.registers:
             history = idle.history_after(target.history)
             again = admit_consumer(replace(target, history=history, use="active"), offer)
@@ -421,6 +452,18 @@ def _connect_consumer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer]
                     admission=idle,
                 )
     return answers, history
+
+
+def _reading_answer(use: _Use, offer: Offer, target: ConnectionTarget) -> Answer | None:
+    """What a consumer that is let in misreads of messages of live versions, None for nothing."""
+    if use.language is None or not isinstance(offer, StoredSchema):
+        return None
+    admission = admit_consumer(target, offer)
+    misread = misread_versions(use.language, offer, target.history, target.line)
+    if not admission.accepted or not misread:
+        return None
+    more = f" ({len(misread) - 1} more)" if len(misread) > 1 else ""
+    return Answer(verdict="misreads", reason=f"{misread[0].text}{more}", admission=admission)
 
 
 def _connect_producer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer], StoredHistory]:

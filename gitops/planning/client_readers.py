@@ -8,11 +8,11 @@ from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.clients import Client, ClientLanguage, ObservedClients, language_of
-from gitops.model.decision import StoredSchema
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
-from gitops.schemas.client_profiles import CLIENT_PROFILES, Misreading
+from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Misreading
 from gitops.schemas.row import Remark
 from gitops.schemas.strategies import NEW_READS, TRANSITIVE, reads_forward
 
@@ -59,6 +59,57 @@ def client_readers(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MisreadVersion:
+    """What a consumer in a language gets wrong of messages of a live version."""
+
+    language: ClientLanguage
+    version: int
+    misreading: Misreading
+
+    @property
+    def text(self) -> str:
+        """The misreading as a sentence."""
+        place = f" at '{self.misreading.path}'" if self.misreading.path else ""
+        return (
+            f"{CLIENT_PROFILES[self.language].library} {_does(self.misreading)} messages of "
+            f"v{self.version}{place}: {self.misreading.message}"
+        )
+
+
+def misread_versions(
+    language: ClientLanguage, reader: StoredSchema, history: StoredHistory, line: BrokerLine
+) -> tuple[MisreadVersion, ...]:
+    """What a consumer with the schema misreads of messages that may be stored, latest first."""
+    misreadings = line.types.row_of(reader.type).misreadings
+    decoding = CLIENT_PROFILES[language].decoding
+    return tuple(
+        MisreadVersion(language=language, version=version, misreading=misreading)
+        for version, written in reversed(history.entries)
+        if written.type is reader.type
+        for misreading in misreadings(decoding, written, reader)
+    )
+
+
+def assumed_java_notes(
+    reader: StoredSchema, history: StoredHistory, line: BrokerLine
+) -> Iterator[str]:
+    """What Python's and Pulsar.Client's consumers would misread, where no language is known."""
+    languages: tuple[ClientLanguage, ...] = ("python", "dotnet")
+    for language in languages:
+        for found in misread_versions(language, reader, history, line):
+            if found.misreading.cause in _OTHER_VALUES:
+                yield f"the consumer is assumed to read as Java does; {found.text}"
+                break
+
+
+_OTHER_VALUES: Final = frozenset({Cause.NAME, Cause.UNION, Cause.ALIAS, Cause.SYMBOL, Cause.LAYOUT})
+
+
+def _does(misreading: Misreading) -> str:
+    return "may read wrong values from" if misreading.is_silent else "fails on"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReadersCase:
     """A topic that gets a new version; `versions` are the live ones, oldest first."""
 
@@ -88,15 +139,14 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
                 reported.add((reads_old, found))
                 new, old = "the new schema", f"v{version}"
                 known, messages = (new, old) if reads_old else (old, new)
-                does = "may read wrong values from" if found.is_silent else "fails on"
                 pointers = (found.writer_pointer, found.reader_pointer)
                 old_pointer, pointer = pointers if reads_old else reversed(pointers)
                 yield (
                     version,
                     Remark(
                         rule=CLIENT_MISREADS,
-                        message=f"{profile.library} with {known} {does} messages of {messages}: "
-                        f"{found.message} ({name_list(sorted(names), _MOST_NAMES)})",
+                        message=f"{profile.library} with {known} {_does(found)} messages of "
+                        f"{messages}: {found.message} ({name_list(sorted(names), _MOST_NAMES)})",
                         path=found.path,
                         pointer=pointer,
                         old_pointer=old_pointer,

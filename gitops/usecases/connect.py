@@ -23,14 +23,20 @@ from gitops.changes.registries import desired_state, topic_policies
 from gitops.extraction.extraction import ExtractRequest, is_class_name
 from gitops.extraction.python_classes import extract_python
 from gitops.model.broker_settings import broker_notes
+from gitops.model.clients import ClientLanguage
 from gitops.model.config import RegistryConfig
-from gitops.model.decision import StoredHistory
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.client_readers import (
+    MisreadVersion,
+    assumed_java_notes,
+    misread_versions,
+)
 from gitops.planning.refusals import DefinitionLocations, findings_of
 from gitops.planning.rolling_upgrade import contradiction, other_answers
 from gitops.ports import FileTree, Registry
@@ -49,6 +55,7 @@ class ConnectRequest:
 
     `schemas` are as `read_client_schema` reads them, or names of classes, `MODULE:CLASS`, which
     are read as `extraction` asks. `use` is None where nobody knows whether the topic is idle.
+    `language` is the consumer's; None where nobody says it, and Python for a Python class.
     """
 
     topic: TopicName
@@ -57,6 +64,7 @@ class ConnectRequest:
     schema_type: str | None = None
     message: str | None = None
     use: TopicUse | None = None
+    language: ClientLanguage | None = None
     extraction: ExtractRequest = field(default_factory=partial(ExtractRequest, name=""))
 
 
@@ -73,7 +81,8 @@ class SchemaAdmission:
 class Connection:
     """The whole answer; schemas that nobody asked about, the producer being refused, are left out.
 
-    `texts` are the files that findings point into. `notes` are about files and registry.
+    `texts` are the files that findings point into. `notes` are about files and registry. `misread`
+    is what a consumer that is let in misreads of messages of live versions.
     """
 
     request: ConnectRequest
@@ -82,6 +91,7 @@ class Connection:
     answered: tuple[SchemaAdmission, ...]
     notes: tuple[str, ...]
     texts: dict[str, str]
+    misread: tuple[MisreadVersion, ...] = ()
 
     @property
     def accepted(self) -> bool:
@@ -135,6 +145,7 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
     def answer_of(broker: BrokerSettings) -> list[SchemaAdmission]:
         return _answers(request, replace(place, line=line_of(broker)), offered)
 
+    misread, reading_notes = _reading(request, place, offered[0], answered)
     broker = connecting.registry.broker
     others = dict(other_answers(broker, answer_of))
     return Connection(
@@ -143,10 +154,36 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
         policies=policies,
         answered=tuple(answered),
         notes=(
+            *reading_notes,
             *_notes(connecting, topic, observed, wanted),
             *_contradictions(request, broker, answered, others),
         ),
         texts={file: text for one in offered for file, text in one.texts.items()},
+        misread=misread,
+    )
+
+
+def _reading(
+    request: ConnectRequest,
+    place: ConnectionTarget,
+    offered: ClientSchema,
+    answered: Sequence[SchemaAdmission],
+) -> tuple[tuple[MisreadVersion, ...], tuple[str, ...]]:
+    """What a consumer that is let in misreads, or notes about it where its language is not known.
+
+    Language profiles are not for what it reads without a schema of its own.
+    """
+    offer = offered.offer
+    if request.role != "consumer" or not isinstance(offer, StoredSchema):
+        return (), ()
+    if not all(one.admission.accepted for one in answered):
+        return (), ()
+    language = request.language or ("python" if is_class_name(offered.name) else None)
+    if language is not None:
+        return misread_versions(language, offer, place.history, place.line), ()
+    return (), tuple(
+        f"{note} (`--language` says how it reads)"
+        for note in assumed_java_notes(offer, place.history, place.line)
     )
 
 

@@ -35,6 +35,18 @@ class State(StrEnum):
     ACTIVE = "active"
 
 
+class Language(StrEnum):
+    """The client libraries that read differently."""
+
+    JAVA = "java"
+    PYTHON = "python"
+    GO = "go"
+    NODE = "node"
+    CPP = "cpp"
+    DOTNET = "dotnet"
+    DOTPULSAR = "dotpulsar"
+
+
 Topic = Annotated[
     str,
     typer.Argument(
@@ -128,6 +140,14 @@ def consumer(
             help="Whether the topic has clients or data  [default: idle is assumed, with a note].",
         ),
     ] = None,
+    language: Annotated[
+        Language | None,
+        typer.Option(
+            "--language",
+            help="The client library, which also decides how it reads older messages  [default: "
+            "python for a Python class, else java is assumed, with a note].",
+        ),
+    ] = None,
     path: options.ModuleFolders = None,
     always_allow_null: options.AlwaysAllowNull = None,
     jsr310: options.Jsr310 = False,
@@ -139,7 +159,7 @@ def consumer(
     output: options.OutputFile = None,
     no_color: options.NoColor = False,
 ) -> int:
-    """Show whether a consumer could connect, and whether it would register its schema."""
+    """Show whether a consumer could connect, what it would register, and what it would misread."""
     from gitops.usecases.connect import ConnectRequest
 
     request = ConnectRequest(
@@ -149,6 +169,7 @@ def consumer(
         schema_type=schema_type,
         message=message,
         use=state.value if state else None,
+        language=language.value if language else None,
         extraction=_extraction(path, jsr310, always_allow_null),
     )
     place = Place(repo=repo, names=registry, url=url, release=as_if_broker)
@@ -238,4 +259,5 @@ def _answer(
                 connection=connection, registry=live, excerpt=opened.excerpt
             )
             print_result(result, display)
-    return Exit.GOOD if connection.accepted else Exit.FINDINGS
+    is_good = connection.accepted and not connection.misread
+    return Exit.GOOD if is_good else Exit.FINDINGS

@@ -358,6 +358,16 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
         },
         "accepted": connection.accepted,
         "admissions": [_admission(one) for one in connection.answered],
+        "misread": [
+            {
+                "language": found.language,
+                "version": found.version,
+                "path": found.misreading.path,
+                "message": found.misreading.message,
+                "wrongValues": found.misreading.is_silent,
+            }
+            for found in connection.misread
+        ],
         "notes": list(connection.notes),
     }
 

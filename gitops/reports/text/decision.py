@@ -142,6 +142,9 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
     parts: list[RenderableType] = [Text(safe(head), style="bold")]
     for answered in connection.answered:
         parts += [Text(""), *_answered(answered, line_of)]
+    if connection.misread:
+        parts.append(Text("✗ it misreads stored messages", style="bold red"))
+        parts += [_inset(Text(short(found.text, 2000))) for found in connection.misread]
     if connection.notes:
         parts += [Text(""), *(_note(note) for note in connection.notes)]
     return Group(*parts)
@@ -226,7 +229,15 @@ def _inset(what: RenderableType) -> RenderableType:
 _MARKS: Final[dict[Verdict, tuple[str, str]]] = {
     "yes": _GOOD,
     "no": _BAD,
+    "misreads": _BAD,
     "unknown": ("?", "bold yellow"),
+}
+
+_VERDICTS: Final[dict[Verdict, str]] = {
+    "yes": "yes",
+    "no": "no",
+    "misreads": "connects, but misreads messages",
+    "unknown": "unknown",
 }
 
 
@@ -243,16 +254,14 @@ def client_connections_text(result: ClientConnectionsResult) -> RenderableType:
 
 
 def _client_connection_line(connection: DeclaredConnection) -> Text:
+    now, after = (_VERDICTS[answer.verdict] for answer in (connection.now, connection.after_plan))
     verb = "consumes" if connection.role == "consumer" else "produces"
     who = f" {verb} {connection.topic} with {connection.schema}: "
-    now, after = _reason_text(connection.now), _reason_text(connection.after_plan)
-    if (connection.now.verdict, now) == (connection.after_plan.verdict, after):
-        answer = f"{connection.now.verdict}, now and after the plan{now}"
+    why_now, why_after = _reason_text(connection.now), _reason_text(connection.after_plan)
+    if (now, why_now) == (after, why_after):
+        answer = f"{now}, now and after the plan{why_now}"
     else:
-        answer = (
-            f"{connection.now.verdict} now{now}; {connection.after_plan.verdict} after the plan"
-            f"{after}"
-        )
+        answer = f"{now} now{why_now}; {after} after the plan{why_after}"
     return Text.assemble(_MARKS[connection.verdict], short(who, 2000), short(answer, 2000))
 
 

@@ -232,7 +232,7 @@ class _OwnSchema:
             if read["name"] != name:
                 return at.field(written["name"], pointer, read_pointer)
             inner = at.field(
-                name,
+                read["name"],
                 f"{pointer}/type",
                 f"{read_pointer}/type",
                 is_last=number == len(read_fields) - 1,
@@ -439,8 +439,8 @@ class _Fastavro:
         elif kind in NAMED_TYPES and kind != "fixed" and isinstance(matched, str):
             self._fail(Cause.UNION, _NO_LOOK_UP.format(short_name(matched)), at)
         elif kind in NAMED_TYPES and kind != "fixed" and _layout_of(w) != _layout_of(matched):
-            taken = self._branch_name(matched)
-            self._fail(Cause.UNION, f"fastavro takes {self._branch_name(w)} for {taken}", at)
+            message = f"fastavro takes {self._branch_name(w)} for {self._branch_name(matched)}"
+            self._fail(Cause.UNION, message, at)
         elif kind in ("record", "error"):
             self._record(w, matched, action, at)
         elif kind == "enum":

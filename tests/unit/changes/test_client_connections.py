@@ -284,3 +284,77 @@ def test_a_client_that_nobody_declares() -> None:
     )
     with pytest.raises(UsageError, match="no manifest in clients/ declares client 'billing'"):
         connect_client("billing", request)
+
+
+def _place(name: str, **more: object) -> dict[str, object]:
+    inner = {"type": "record", "name": name, "fields": [{"name": "x", "type": "int"}], **more}
+    return {"name": "at", "type": inner}
+
+
+PLACED = avro(_place("Pos"))
+RENAMED = avro(field("first", "int", default=0), _place("Point"))
+RENAMED_ALONE = avro(_place("Point"))
+
+
+@pytest.mark.parametrize(
+    ("language", "verdict"),
+    [
+        ("python", "misreads"),
+        ("go", "misreads"),
+        ("dotnet", "misreads"),
+        ("java", "yes"),
+        ("node", "yes"),
+    ],
+)
+def test_a_consumer_that_connects_and_misreads_is_no_yes(language: str, verdict: str) -> None:
+    uses = f"language: {language}\n{CONSUMES.format('{version: 1}')}"
+    connections = _connections(uses, _registry(PLACED, RENAMED), schema=RENAMED.schema)
+
+    assert _answers(connections) == [(verdict, verdict)]
+    assert connections.accepted is (verdict == "yes")
+    (answer,) = (one.now for one in connections.connections)
+    assert answer.admission is not None
+    assert answer.admission.accepted
+    assert not connections.notes
+    if language == "python":
+        assert answer.reason == (
+            "pulsar-client for Python may read wrong values from messages of v0 at 'at': fastavro "
+            "compares names and does not take record Pos for record Point, and the client decodes "
+            "with its own schema alone"
+        )
+
+
+def test_a_consumer_that_misreads_what_the_plan_brings() -> None:
+    """By its alias the new schema reads old messages, which is all that BACKWARD promises."""
+    uses = f"language: python\n{CONSUMES.format('{version: 0}')}"
+    new = avro(field("first", "int", default=0), _place("Point", aliases=["Pos"]))
+
+    connections = _connections(uses, _registry(PLACED), schema=new.schema)
+
+    assert _answers(connections) == [("yes", "misreads")]
+
+
+@pytest.mark.parametrize("schema", ["AUTO_CONSUME", "NONE"])
+def test_a_consumer_without_a_schema_of_its_own_misreads_nothing(schema: str) -> None:
+    uses = f"language: python\n{CONSUMES.format(schema)}"
+
+    connections = _connections(uses, _registry(PLACED, RENAMED), schema=RENAMED.schema)
+
+    assert _answers(connections) == [("yes", "yes")]
+
+
+def test_a_client_without_a_language_is_read_as_java_with_notes() -> None:
+    uses = CONSUMES.format("{version: 1}")
+
+    python, dotnet = _connections(uses, _registry(PLACED, RENAMED), schema=RENAMED.schema).notes
+    (alone,) = _connections(
+        uses, _registry(PLACED, RENAMED_ALONE), schema=RENAMED_ALONE.schema
+    ).notes
+
+    assert python.startswith(
+        "shop/orders/created: the consumer is assumed to read as Java does; pulsar-client for "
+        "Python may read wrong values from messages of v0 at 'at': fastavro compares names"
+    )
+    assert python.endswith(" (`language:` in clients/billing.yaml says it)")
+    assert "Pulsar.Client for .NET fails on messages of v0 at 'at'" in dotnet
+    assert "Pulsar.Client for .NET" in alone  # both are laid out alike, which Python reads

@@ -220,3 +220,91 @@ def test_files_with_errors_are_no_yes(applied: Path, command: CommandLine) -> No
     (applied / "clients/billing.yaml").write_text("kind: [")
     done = command("connect", "client", "checkout", "--repo", applied)
     assert (done.code, "clients/billing.yaml" in done.out) == (1, True)
+
+
+POS = '{"type": "record", "name": "R", "fields": [%s{"name": "at", "type": %s}]}'
+OLD = POS % ("", '{"type": "record", "name": "Pos", "fields": [{"name": "x", "type": "int"}]}')
+NEW = POS % (
+    '{"name": "n", "type": "int", "default": 0}, ',
+    '{"type": "record", "name": "Point", "fields": [{"name": "x", "type": "int"}]}',
+)
+
+
+@pytest.fixture
+def misread(applied: Path, command: CommandLine) -> Path:
+    """A repository with a topic `shop/orders/placed` whose consumers in Python misread v0."""
+    folder = applied / ORDERS
+    (folder / "placed.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: AVRO, definition: placed.avsc}\n"
+    )
+    for definition in (OLD, NEW):
+        (folder / "placed.avsc").write_text(definition)
+        done = command("apply", "--auto-approve", "--repo", applied)
+        assert done.code == 0, done
+    return applied
+
+
+def test_a_consumer_in_python_that_misreads_is_no_yes(misread: Path, command: CommandLine) -> None:
+    consumer = ("connect", "consumer", "shop/orders/placed", "--repo", misread, "v1")
+
+    python = command(*consumer, "--language", "python")
+    document = json.loads(command(*consumer, "--language", "python", "--format", "json").out)
+    java = command(*consumer, "--language", "java")
+    unknown = command(*consumer)
+    producer = command("connect", "producer", "shop/orders/placed", "--repo", misread, "v1")
+
+    assert python.code == 1
+    assert "✓ accepted; it reads with its own schema, which is v1" in python.out
+    assert "✗ it misreads stored messages" in python.out
+    assert "wrong values from messages of v0 at 'at': fastavro" in " ".join(python.out.split())
+    assert document["accepted"]
+    (found,) = document["misread"]
+    assert (found["language"], found["version"], found["path"]) == ("python", 0, "at")
+    assert found["wrongValues"]
+    assert (java.code, "misread" in java.out) == (0, False)
+    assert unknown.code == 0
+    assert "assumed to read as Java does; pulsar-client for Python may" in " ".join(
+        unknown.out.split()
+    )
+    assert (producer.code, "Python may" in producer.out) == (0, False)
+
+
+def test_a_class_of_python_reads_as_python_does(
+    misread: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
+    module = tmp_path / "events.py"
+    module.write_text(
+        "from pulsar.schema import Integer, Record\n\n\n"
+        "class Point(Record):\n    x = Integer(required=True)\n\n\n"
+        "class R(Record):\n"
+        "    n = Integer(required=True, default=0, required_default=True)\n"
+        "    at = Point(required=True)\n"
+    )
+    consumer = ("connect", "consumer", "shop/orders/placed", "--repo", misread)
+
+    done = command(*consumer, "events:R", "--path", tmp_path)
+
+    assert done.code == 1, done
+    assert "✗ it misreads stored messages" in done.out
+
+
+def test_a_declared_client_in_python_that_misreads(misread: Path, command: CommandLine) -> None:
+    manifest = (
+        "apiVersion: pulsar-gitops/v1\nkind: Client\nname: map\nowner: me\nlanguage: python\n"
+        "consumes: [{topic: shop/orders/placed, subscription: map, schema: {version: 1}}]\n"
+    )
+    (misread / "clients" / "map.yaml").write_text(manifest)
+
+    done = command("connect", "client", "map", "--repo", misread)
+    document = json.loads(
+        command("connect", "client", "map", "--repo", misread, "--format", "json").out
+    )
+
+    assert done.code == 1
+    assert (
+        "✗ consumes shop/orders/placed with v1: connects, but misreads messages, now and after the "
+        "plan: pulsar-client for Python may read wrong values from messages of v0 at 'at'"
+    ) in " ".join(done.out.split())
+    assert not document["accepted"]
+    assert [one["now"]["answer"] for one in document["connections"]] == ["misreads"]
