@@ -477,11 +477,15 @@ class _Fastavro:
         written, other, java = (
             self._branch_name(side, full=True) for side in (w, r[taken], r[chosen])
         )
-        message = f"fastavro takes {written} for {other}, the first branch of that name"
+        message = f"fastavro takes {written} for {other}, the first branch that accepts it"
         reads_some = self._attempt(w, r[taken], Cause.UNION, message, at)
-        if type_of(self.writer.resolve(w)) == "fixed":
-            # Read as it was written, whatever it is taken for.
-            self._scalar(self.writer.resolve(w), self._reader.resolve(r[chosen]), at)
+        read = self._reader.resolve(r[chosen])
+        sent = self.writer.resolve(w)
+        if type_of(sent) == "fixed" or logical_type(sent):
+            self._scalar(sent, read, at)  # read as it was written, whatever it is taken for
+        elif type_of(sent) == "enum" and reads_some:
+            if not _reads_same_symbols(sent, read, self._reader.resolve(r[taken])):
+                self._note_wrong(Cause.UNION, message, at)
         elif reads_some:
             message = (
                 f"fastavro reads {written} as {other}, the first branch that accepts it, and Java "
@@ -557,9 +561,9 @@ class _Fastavro:
         if logical_type(w).startswith("decimal") and not w.get("precision"):
             self._fail(Cause.LOGICAL_TYPE, "fastavro reads no decimal without a precision", at)
             return
-        if (type_of(w), type_of(r)) == ("bytes", "string"):
-            self._fail(Cause.TEXT, _NO_TEXT, at._replace(is_certain=False))
         was, now = logical_type(w), logical_type(r)
+        if (type_of(w), type_of(r)) == ("bytes", "string") and not was:
+            self._fail(Cause.TEXT, _NO_TEXT, at._replace(is_certain=False))
         if was != now:
             message = (
                 f"fastavro returns values of the writer's {was or 'plain type'}, and Java those of "
@@ -656,6 +660,18 @@ class _Fastavro:
         if kind in _STEPS:
             return f"{kind} of {self._branch_name(schema[_STEPS[kind][1]], full=full)}"
         return kind
+
+
+def _reads_same_symbols(written: Json, read: Json, taken: Json) -> bool:
+    """Whether two enums of the reader make the same of every symbol that may be written."""
+
+    def symbols_by(enum: Json) -> list[str | None]:
+        return [
+            symbol if symbol in enum["symbols"] else enum.get("default")
+            for symbol in written["symbols"]
+        ]
+
+    return symbols_by(read) == symbols_by(taken)
 
 
 def _layout_of(schema: Json) -> str:

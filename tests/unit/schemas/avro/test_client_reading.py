@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -75,6 +76,7 @@ def _with(record: dict[str, Any], *fields: dict[str, Any]) -> dict[str, Any]:
 
 _SYMBOLS = {"type": "enum", "name": "n.S", "symbols": ["X", "Y"]}
 _FIXED = {"type": "fixed", "name": "m.S", "size": 1}
+_DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 4}
 _NOTHING = {"type": "fixed", "name": "Nothing", "size": 0}
 _INNER = _record("Inner", "int")
 _LONGER = _with(_INNER, _field("z", "null", default=None))
@@ -91,6 +93,20 @@ _RIGHT: dict[str, tuple[Any, Any, bytes, Any]] = {
         _with(_record("R", [_SYMBOLS, _FIXED]), _field("b", "int", default=1)),
         b"\x02\xff",
         {"a": b"\xff", "b": 1},
+    ),
+    "an enum that is taken for another one with its symbols": (
+        _record("R", [{**_SYMBOLS, "name": "m.S", "symbols": ["Z", "X", "Y"]}, _SYMBOLS]),
+        _record(
+            "R", [{**_SYMBOLS, "name": "m.S", "symbols": ["Z", "X", "Y"]}, _SYMBOLS], aliases=["Q"]
+        ),
+        b"\x02\x02",
+        {"a": "Y"},
+    ),
+    "a decimal that is taken for text": (
+        _record("R", ["string", _DECIMAL]),
+        _record("R", ["string", _DECIMAL], aliases=["Q"]),
+        b"\x02\x02\xff",
+        {"a": Decimal(-1)},
     ),
     "a dropped type of no bytes, after a definition that fastavro refuses": (
         _record("R", {**_NOTHING, "logicalType": "decimal", "precision": 4}, "int"),
