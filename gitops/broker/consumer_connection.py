@@ -7,9 +7,17 @@ from dataclasses import replace
 from gitops.broker import connection
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Step
 from gitops.broker.consumer_compatibility import check_sent, is_dropped, let_in
-from gitops.broker.producer_connection import decide, has_own_schema, no_schema_step, schema_step
+from gitops.broker.producer_connection import (
+    client_failure,
+    decide,
+    generic_schema_problem,
+    has_own_schema,
+    no_schema_step,
+    schema_step,
+)
 from gitops.broker.registration import find_registered
 from gitops.model.decision import Decision, StoredSchema
+from gitops.model.schema import SchemaType
 
 _IDLE = "Is the topic idle?"
 _DROPPED = "the broker ignores the validator's answer, and registers nothing"
@@ -24,7 +32,7 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
     There a definition that is not valid is no hindrance: nothing is registered then.
     """
     if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
-        return _without_schema(offer)
+        return _without_schema(place, offer)
     said = [schema_step(offer), connection.has_schema(place.history)]
     if place.history.entries:
         return _checked(place, offer, said)
@@ -32,10 +40,15 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
     return _checked(place, offer, said) if place.use == "active" else _seeds(place, offer, said)
 
 
-def _without_schema(offer: Offer) -> Admission:
+def _without_schema(place: ConnectionTarget, offer: Offer) -> Admission:
     if offer == "AUTO_CONSUME":
         answer = "only that it accepts any schema"
         first = Step(question="What does the client send?", answer=answer)
+        latest = place.history.entries[-1][1] if place.history.entries else None
+        is_pair = latest is not None and latest.type is SchemaType.KEY_VALUE
+        if latest and is_pair and (unusable := generic_schema_problem(place, latest)):
+            reason = f"Java's AUTO_CONSUME {unusable}"
+            return client_failure("consumer", "connect", reason, first)
         why = "each message is read with the version that it was written with"
     else:
         first = no_schema_step("clients send none for bytes")

@@ -7,11 +7,21 @@ from dataclasses import replace
 from typing import Final
 
 from gitops.broker import connection
-from gitops.broker.connection import NO_SCHEMA, Admission, ConnectionTarget, Offer, Request, Step
+from gitops.broker.connection import (
+    NO_SCHEMA,
+    Admission,
+    ConnectionTarget,
+    Offer,
+    Request,
+    Role,
+    Step,
+)
 from gitops.broker.registration import NOT_REGISTERED, find_registered, register_sent
 from gitops.model.decision import Decision, StoredSchema
 from gitops.model.schema import SchemaType
 from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.key_value.parser import HALVES, split
+from gitops.schemas.row import UndecodableError
 from gitops.schemas.types import DEFINED_TYPES
 
 _SENDS: Final = "What does the client send?"
@@ -32,13 +42,35 @@ def admit_producer(
     there is none it does not fail, the client then sends bytes as they are.
     """
     sent, first = _sent(place, offer)
-    if offer == "AUTO_PRODUCE" and sent is not None and not _is_record(place, sent):
-        return _auto_produce_failure(request, sent, first)
+    unusable = generic_schema_problem(place, sent) if offer == "AUTO_PRODUCE" and sent else ""
+    if unusable:
+        return client_failure("producer", request, f"Java's AUTO_PRODUCE {unusable}", first)
     if sent is None:
         return replace(_without_schema(place, first), request=request)
     decision = decide(place, sent)
     said = (first, *connection.registration_steps(decision, place, sent))
     return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
+
+
+def generic_schema_problem(place: ConnectionTarget, schema: StoredSchema) -> str:
+    """Why Java's client makes no generic schema of it, empty where it does (seen with 4.0.7).
+
+    AUTO_PRODUCE needs one of the topic's latest schema, and AUTO_CONSUME one of a KEY_VALUE.
+    """
+    if schema.type is not SchemaType.KEY_VALUE:
+        if _is_record(place, schema):
+            return ""
+        return f"accepts records alone, and the topic's {schema.type.value} is none"
+    try:
+        halves = zip(HALVES, split(schema), strict=True)
+        for name, half in halves:
+            if half.type is SchemaType.PROTOBUF:
+                return f"does not read PROTOBUF, which the {name} of the topic's KEY_VALUE is"
+            if not _is_record(place, half):
+                return f"accepts records alone, and the {name}, {half.type.value}, is none"
+    except UndecodableError:
+        return ""
+    return ""
 
 
 def _is_record(place: ConnectionTarget, schema: StoredSchema) -> bool:
@@ -52,12 +84,11 @@ def _is_record(place: ConnectionTarget, schema: StoredSchema) -> bool:
         return True
 
 
-def _auto_produce_failure(request: Request, sent: StoredSchema, first: Step) -> Admission:
-    """Java's client, which has AUTO_PRODUCE, makes a generic schema of it (seen with 4.0.7)."""
-    reason = f"Java's AUTO_PRODUCE accepts records alone, and the topic's {sent.type.value} is none"
-    step = Step(question="Is it a record?", answer="no", passed=False, why=reason)
+def client_failure(role: Role, request: Request, reason: str, first: Step) -> Admission:
+    """What Java's client does with a topic's schema of which it makes no generic one."""
+    step = Step(question="Can the client use it?", answer="no", passed=False, why=reason)
     return Admission(
-        role="producer",
+        role=role,
         request=request,
         sent=None,
         decision=Decision(accepted=False, status=0, reason=reason),

@@ -168,10 +168,10 @@ class SchemaTypeRow:
     `is_nameless`: messages contain no names of fields, so that readers need the definition.
 
     `review` has our own remarks on one definition, `review_half` those on it as half of a
-    KEY_VALUE, `review_half_defaults` those on the defaults of such a half, and `review_accepted`
-    those on what poisons nothing. `review_change` compares two, for readers under a
-    strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic: the
-    present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
+    KEY_VALUE, `review_half_defaults` those on the defaults and the top of such a half, and
+    `review_accepted` those on what poisons nothing. `review_change` compares two, for readers under
+    a strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic:
+    the present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
 
     `resolve` gets what is written and what reads it: why Avro's resolution of both fails, of types
     whose readers resolve. `unreadable_reason` gets a reader and a writer: why a consumer fails on

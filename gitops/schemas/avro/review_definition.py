@@ -62,18 +62,22 @@ def review_recursion(top: Schema) -> tuple[Remark, ...]:
     )
 
 
-def review_top(top: Schema) -> tuple[Remark, ...]:
+def review_top(top: Schema, *, is_half: bool = False) -> tuple[Remark, ...]:
     """A definition whose top is no record, which some clients cannot use.
 
-    Java's AUTO_PRODUCE fails on it before it connects; AUTO_CONSUME reads it (Pulsar 4.0.7).
+    Java's AUTO_PRODUCE fails on it before it connects; AUTO_CONSUME reads it, but for a half of a
+    KEY_VALUE (Pulsar 4.0.7).
     """
     if isinstance(top, Record):
         return ()
+    fail = "Java's AUTO_PRODUCE fails on it before it connects"
+    if is_half:
+        fail = "Java's AUTO_PRODUCE and AUTO_CONSUME fail on it before they connect"
     return (
         Remark(
             rule="AVRO-W011",
-            message=f"the definition is {describe(top)} and no record: Java's AUTO_PRODUCE fails "
-            "on it before it connects, so that a replicator or a connector that uses it stops",
+            message=f"the definition is {describe(top)} and no record: {fail}, so that a "
+            "replicator or a connector that uses it stops",
             hint="put it into a field of a record",
         ),
     )

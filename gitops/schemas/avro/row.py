@@ -83,12 +83,14 @@ class AvroDefinitions:
         return () if top is None else review_recursion(top)
 
     def review_half_defaults(self, schema: StoredSchema) -> tuple[Remark, ...]:
-        """About defaults in a half of a KEY_VALUE, which poison nothing.
+        """About defaults and the top of a half of a KEY_VALUE, which poison nothing.
 
-        The broker never looks at them (Pulsar 4.0.7); a reader that needs one does.
+        The broker never looks at the defaults (Pulsar 4.0.7); a reader that needs one does.
         """
+        top = self._read_or_none(schema)
         return (
             *review_defaults(self._parser, text_of(schema), "KV-W003"),
+            *(review_top(top, is_half=True) if top else ()),
             *self.review_logical_defaults(schema),
         )
 

@@ -37,12 +37,18 @@ public final class ClientScenario {
 
     private void run(String first, String second, String breaking) {
         for (String topic : new String[] {
-                "nothing", "avro", "string-null", "bytes", "json-text", "avro-array"}) {
+                "nothing", "avro", "string-null", "bytes", "json-text", "avro-array", "kv-records",
+                "kv-separated", "kv-plain", "kv-avro-text-key", "kv-json-array", "kv-protobuf"}) {
             end("auto-produce on " + topic, () -> producer(Schema.AUTO_PRODUCE_BYTES(), topic));
             end("bytes on " + topic, () -> producer(Schema.BYTES, topic));
             end("auto-consume on " + topic, () -> consumer(Schema.AUTO_CONSUME(), topic));
             end("bytes from " + topic, () -> consumer(Schema.BYTES, topic));
         }
+        end("auto-produce sends a value to kv-separated", () -> {
+            Producer<byte[]> producer = producer(Schema.AUTO_PRODUCE_BYTES(), "kv-separated");
+            producer.send(new byte[] {'{', '}'});
+            return producer;
+        });
         end("int32 on int32", () -> producer(Schema.INT32, "int32"));
         end("int32 on avro", () -> producer(Schema.INT32, "avro"));
         end("avro on avro", () -> producer(avro(first), "avro"));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -43,6 +44,25 @@ HISTORIES: Final[dict[str, StoredSchema | None]] = {
         SchemaInfo(type=SchemaType.AVRO, schema='{"type": "array", "items": "int"}')
     ),
 }
+HISTORIES.update(
+    {
+        name: to_stored(
+            SchemaInfo(
+                type=SchemaType.KEY_VALUE,
+                schema=json.dumps({"key": json.loads(key), "value": json.loads(value)}),
+                properties={"key.schema.type": kinds[0], "value.schema.type": kinds[1], **more},
+            )
+        )
+        for name, kinds, key, value, more in (
+            ("kv-records", ("AVRO", "JSON"), FIRST, FIRST, {}),
+            ("kv-separated", ("AVRO", "JSON"), FIRST, FIRST, {"kv.encoding.type": "SEPARATED"}),
+            ("kv-plain", ("STRING", "INT32"), '""', '""', {}),
+            ("kv-avro-text-key", ("AVRO", "AVRO"), '"string"', FIRST, {}),
+            ("kv-json-array", ("STRING", "JSON"), '""', '{"type": "array", "items": "int"}', {}),
+            ("kv-protobuf", ("STRING", "PROTOBUF"), '""', FIRST, {}),
+        )
+    }
+)
 INT32: Final = StoredSchema(type=SchemaType.INT32, data=b"")
 
 
@@ -112,6 +132,7 @@ def expected(policies: ConnectionPolicies) -> dict[str, str]:
         ends[f"bytes on {name}"] = end(admit_producer(place, "NONE"))
         ends[f"auto-consume on {name}"] = end(admit_consumer(place, "AUTO_CONSUME"))
         ends[f"bytes from {name}"] = end(admit_consumer(place, "NONE"))
+    ends["auto-produce sends a value to kv-separated"] = "let in"
     nothing, avro = place_of(None, policies), place_of(HISTORIES["avro"], policies)
     ends["int32 on int32"] = end(admit_producer(nothing, INT32))
     ends["int32 on avro"] = end(admit_producer(avro, INT32))

@@ -175,3 +175,47 @@ def test_every_strategy_has_its_words(strategy: Strategy, history: tuple[StoredS
         for admission in (admit_producer(here, B), admit_consumer(here, B)):
             end(admission)
             assert all("{" not in step.why for step in admission.steps)
+
+
+def _pair(key: tuple[str, str], value: tuple[str, str]) -> StoredSchema:
+    return to_stored(
+        SchemaInfo(
+            type=SchemaType.KEY_VALUE,
+            schema=f'{{"key": {key[1]}, "value": {value[1]}}}',
+            properties={"key.schema.type": key[0], "value.schema.type": value[0]},
+        )
+    )
+
+
+_RECORD = '{"type": "record", "name": "R", "fields": []}'
+
+
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        (_pair(("AVRO", _RECORD), ("JSON", _RECORD)), ""),
+        (_pair(("STRING", '""'), ("INT32", '""')), ""),
+        (
+            _pair(("AVRO", '"string"'), ("AVRO", _RECORD)),
+            "accepts records alone, and the key, AVRO, is none",
+        ),
+        (
+            _pair(("STRING", '""'), ("JSON", '{"type": "array", "items": "int"}')),
+            "accepts records alone, and the value, JSON, is none",
+        ),
+        (
+            _pair(("STRING", '""'), ("PROTOBUF", _RECORD)),
+            "does not read PROTOBUF, which the value of the topic's KEY_VALUE is",
+        ),
+    ],
+)
+def test_javas_automatic_clients_of_a_pair(schema: StoredSchema, reason: str) -> None:
+    """As Java's client ends on a broker of 4.0.7."""
+    here = place(schema)
+    produced, consumed = admit_producer(here, "AUTO_PRODUCE"), admit_consumer(here, "AUTO_CONSUME")
+
+    assert [one.accepted for one in (produced, consumed)] == [not reason] * 2
+    if reason:
+        assert [one.error for one in (produced, consumed)] == ["ClientFailure"] * 2
+        assert produced.decision.reason == f"Java's AUTO_PRODUCE {reason}"
+        assert consumed.decision.reason == f"Java's AUTO_CONSUME {reason}"
