@@ -10,14 +10,13 @@ from gitops.broker.consumer_compatibility import check_sent, is_dropped, let_in
 from gitops.broker.producer_connection import (
     client_failure,
     decide,
-    generic_schema_problem,
     has_own_schema,
     no_schema_step,
+    pair_problem,
     schema_step,
 )
 from gitops.broker.registration import find_registered
 from gitops.model.decision import Decision, StoredSchema
-from gitops.model.schema import SchemaType
 
 _IDLE = "Is the topic idle?"
 _DROPPED = "the broker ignores the validator's answer, and registers nothing"
@@ -45,8 +44,7 @@ def _without_schema(place: ConnectionTarget, offer: Offer) -> Admission:
         answer = "only that it accepts any schema"
         first = Step(question="What does the client send?", answer=answer)
         latest = place.history.entries[-1][1] if place.history.entries else None
-        is_pair = latest is not None and latest.type is SchemaType.KEY_VALUE
-        if latest and is_pair and (unusable := generic_schema_problem(place, latest)):
+        if latest and (unusable := pair_problem(place, latest)):
             reason = f"Java's AUTO_CONSUME {unusable}"
             return client_failure("consumer", "connect", reason, first)
         why = "each message is read with the version that it was written with"

@@ -42,7 +42,7 @@ def admit_producer(
     there is none it does not fail, the client then sends bytes as they are.
     """
     sent, first = _sent(place, offer)
-    unusable = generic_schema_problem(place, sent) if offer == "AUTO_PRODUCE" and sent else ""
+    unusable = _generic_schema_problem(place, sent) if offer == "AUTO_PRODUCE" and sent else ""
     if unusable:
         return client_failure("producer", request, f"Java's AUTO_PRODUCE {unusable}", first)
     if sent is None:
@@ -52,15 +52,20 @@ def admit_producer(
     return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
 
 
-def generic_schema_problem(place: ConnectionTarget, schema: StoredSchema) -> str:
-    """Why Java's client makes no generic schema of it, empty where it does (seen with 4.0.7).
+def _generic_schema_problem(place: ConnectionTarget, schema: StoredSchema) -> str:
+    """Why Java's client makes no generic schema of it, empty where it does (seen with 4.0.7)."""
+    if not _is_record(place, schema):
+        return f"accepts records alone, and the topic's {schema.type.value} is none"
+    return pair_problem(place, schema)
 
-    AUTO_PRODUCE needs one of the topic's latest schema, and AUTO_CONSUME one of a KEY_VALUE.
+
+def pair_problem(place: ConnectionTarget, schema: StoredSchema) -> str:
+    """Why Java's client makes no generic schema of a KEY_VALUE, which AUTO_CONSUME needs as well.
+
+    Empty where it does, and for other types.
     """
     if schema.type is not SchemaType.KEY_VALUE:
-        if _is_record(place, schema):
-            return ""
-        return f"accepts records alone, and the topic's {schema.type.value} is none"
+        return ""
     try:
         halves = zip(HALVES, split(schema), strict=True)
         for name, half in halves:

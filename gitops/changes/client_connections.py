@@ -187,7 +187,7 @@ def _language_notes(
         for _, offer in use.schemas:
             if isinstance(offer, StoredSchema):
                 for note in assumed_java_notes(offer, target.history, target.line):
-                    yield f"{use.topic}: {note} (`language:` in {client.location.file} says it)"
+                    yield f"{use.topic}: {note} (`language:` in {client.location.file} names it)"
 
 
 def _find_client(name: str, repository: Repository) -> Client:

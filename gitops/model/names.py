@@ -151,6 +151,15 @@ class TopicName:
         return of_coordinator or self.local_name.endswith("__transaction_pending_ack")
 
     @property
+    def is_of_subscription(self) -> bool:
+        """Whether it is named as the dead-letter or retry topic of a subscription.
+
+        Clients make such names of a topic's and a subscription's: `<topic>-<subscription>-DLQ`
+        and `-RETRY` (Pulsar 4.0.7).
+        """
+        return self.local_name.endswith(("-DLQ", "-RETRY"))
+
+    @property
     def keeper(self) -> TopicName:
         """The persistent topic, by whose name a schema history is known."""
         is_its_own = self.domain == "persistent"

@@ -284,6 +284,13 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         yield "a version stays in the registry: `pulsar-gitops explain PLAN-R010`"
     if any(isinstance(one, UnmanagedTopic) for one in report.drifts):
         yield "unmanaged topics: `plan --prune` deletes their schemas"
+    if any(
+        isinstance(one, UnmanagedTopic) and one.topic.is_of_subscription for one in report.drifts
+    ):
+        yield (
+            "dead-letter and retry topics (…-DLQ, …-RETRY): declare them with the schema of the "
+            "topic whose messages they get"
+        )
     if any(isinstance(one, VersionLoss) for one in report.drifts):
         record = command("snapshot", report, options)
         restore = command("restore", report, options)

@@ -14,6 +14,11 @@ from typing import Final
 
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
+from gitops.schemas.protobuf_native.wire_format import (
+    DESCRIPTOR_SET,
+    DESCRIPTOR_SET_HINT,
+    is_descriptor_set,
+)
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
@@ -93,7 +98,10 @@ class FileNames:
 def read_definition(path: Path) -> str:
     """The text of a file that somebody names on the command line; raises UsageError."""
     try:
-        return path.read_bytes().decode()
+        data = path.read_bytes()
+        if is_descriptor_set(data):
+            raise UsageError(f"{path} is {DESCRIPTOR_SET}", hint=DESCRIPTOR_SET_HINT)
+        return data.decode()
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError:

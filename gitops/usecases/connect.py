@@ -182,7 +182,7 @@ def _reading(
     if language is not None:
         return misread_versions(language, offer, place.history, place.line), ()
     return (), tuple(
-        f"{note} (`--language` says how it reads)"
+        f"{note} (`--language` names its client)"
         for note in assumed_java_notes(offer, place.history, place.line)
     )
 
@@ -278,7 +278,20 @@ def _notes(
     declared = wanted.topics.get(topic)
     if declared and declared.history.entries and not observed.topics[topic].history.entries:
         notes.append("the files' schema of this topic is not registered until `apply`")
+    origins = [origin for origin in wanted.topics if _is_origin(origin, topic)]
+    if origins and declared is None:
+        origin = max(origins, key=lambda origin: len(origin.local_name))
+        notes.append(
+            "this is named as the dead-letter or retry topic of a subscription of "
+            f"{origin}: declare it with the schema of that topic"
+        )
     return (*notes, *broker_notes(broker, _deciding(live)))
+
+
+def _is_origin(origin: TopicName, topic: TopicName) -> bool:
+    """Whether the topic is named as a dead-letter or retry topic of a subscription of `origin`."""
+    is_beside = topic.is_of_subscription and origin.namespace == topic.namespace
+    return is_beside and topic.local_name.startswith(f"{origin.local_name}-")
 
 
 def _deciding(live: ConnectionPolicies) -> list[str]:

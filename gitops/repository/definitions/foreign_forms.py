@@ -12,6 +12,11 @@ from typing import Final
 from gitops.model.schema import AUTO_TYPES, SchemaInfo, SchemaType
 from gitops.repository.definitions.file_extensions import DEFAULT_TYPE
 from gitops.schemas.avro.json_text import Json, JsonTextError, read_json
+from gitops.schemas.protobuf_native.wire_format import (
+    DESCRIPTOR_SET,
+    DESCRIPTOR_SET_HINT,
+    is_descriptor_set,
+)
 
 UPLOAD_MEMBERS: Final = frozenset({"type", "schema", "properties"})
 """The members of what POST …/schema and `pulsar-admin schemas upload` take."""
@@ -51,7 +56,9 @@ class ForeignForm:
 
 
 def recognize_text(text: str) -> ForeignForm | None:
-    """What a text is, None for a definition and for what is not JSON."""
+    """What a text is, None for a definition and for anything unknown."""
+    if is_descriptor_set(text.encode("utf-8", "surrogatepass")):
+        return ForeignForm(name=DESCRIPTOR_SET, hint=DESCRIPTOR_SET_HINT)
     try:
         return recognize(read_json(text))
     except (JsonTextError, RecursionError):

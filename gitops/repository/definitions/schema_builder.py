@@ -313,7 +313,8 @@ class SchemaBuilder:
             return None
         if schema_type not in AVRO_DEFINED:
             place.files.extend([found.file] if found.file else [])
-            form = recognize_text(found.text) if schema_type is SchemaType.KEY_VALUE else None
+            is_checked = schema_type is SchemaType.KEY_VALUE or is_compiled(schema_type)
+            form = recognize_text(found.text) if is_checked else None
             if form:
                 finding = make_finding(
                     "REPO-R019",

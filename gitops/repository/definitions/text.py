@@ -16,6 +16,11 @@ from gitops.repository.documents.parser import Manifest
 from gitops.repository.positions import Path, Span, child, parts
 from gitops.repository.positions import pointer as json_pointer
 from gitops.repository.tracked_files import TrackedFiles, resolve
+from gitops.schemas.protobuf_native.wire_format import (
+    DESCRIPTOR_SET,
+    DESCRIPTOR_SET_HINT,
+    is_descriptor_set,
+)
 
 # Where the characters of a scalar's value stand in the text of a YAML file.
 
@@ -221,6 +226,10 @@ def text_of_file(
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
+        if is_descriptor_set(data):
+            message = f"'{file}' is {DESCRIPTOR_SET}"
+            manifest.add("REPO-R018", message, path, hint=DESCRIPTOR_SET_HINT)
+            return None
         message = f"'{file}' is not UTF-8: byte 0x{data[error.start]:02X} at {error.start}"
         manifest.add("REPO-R018", message, path, hint="save the file as UTF-8")
         return None

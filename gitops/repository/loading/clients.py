@@ -45,9 +45,6 @@ _OTHER_SIDE = {
 }
 """A word on the side of a client where it says nothing, and the one that is meant."""
 
-_OF_SUBSCRIPTIONS = ("-DLQ", "-RETRY")
-"""How names end that Pulsar's clients make of a topic's and a subscription's (Pulsar 4.0.7)."""
-
 
 @dataclass(slots=True, kw_only=True)
 class LoadedClients:
@@ -120,7 +117,7 @@ def _is_known(topic: TopicName, known: set[tuple[NamespaceName, str]]) -> bool:
     """Also Pulsar's own topics, and those that a subscription makes of a known one."""
     if topic.is_system or (topic.namespace, topic.local_name) in known:
         return True
-    if not topic.local_name.endswith(_OF_SUBSCRIPTIONS):
+    if not topic.is_of_subscription:
         return False
     starts = (name for namespace, name in known if namespace == topic.namespace)
     return any(topic.local_name.startswith(f"{name}-") for name in starts)

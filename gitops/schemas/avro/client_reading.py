@@ -439,7 +439,7 @@ class _Fastavro:
         elif kind in NAMED_TYPES and kind != "fixed" and isinstance(matched, str):
             self._fail(Cause.UNION, _NO_LOOK_UP.format(short_name(matched)), at)
         elif kind in NAMED_TYPES and kind != "fixed" and _layout_of(w) != _layout_of(matched):
-            message = f"fastavro takes {self._branch_name(w)} for {self._branch_name(matched)}"
+            message = f"fastavro uses {self._branch_name(matched)} for {self._branch_name(w)}"
             self._fail(Cause.UNION, message, at)
         elif kind in ("record", "error"):
             self._record(w, matched, action, at)
@@ -477,7 +477,7 @@ class _Fastavro:
         written, other, java = (
             self._branch_name(side, full=True) for side in (w, r[taken], r[chosen])
         )
-        message = f"fastavro takes {written} for {other}, the first branch that accepts it"
+        message = f"fastavro uses {other}, the first branch that accepts it, for {written}"
         reads_some = self._attempt(w, r[taken], Cause.UNION, message, at)
         read = self._reader.resolve(r[chosen])
         sent = self.writer.resolve(w)

@@ -29,7 +29,15 @@ from gitops.schemas.avro.resolution import (
     Skip,
     Walk,
 )
-from gitops.schemas.avro.schema import Field, Fixed, Record, Schema, describe, facts_of
+from gitops.schemas.avro.schema import (
+    Field,
+    Fixed,
+    Record,
+    Schema,
+    Union,
+    describe,
+    facts_of,
+)
 from gitops.schemas.row import Reason
 from gitops.schemas.strategies import COMPATIBLE, End, LabelledSchema, Outcome, incompatible, pairs
 
@@ -64,9 +72,19 @@ def _no_default(
         f"{path}.{name}" if path else name,
         writer_pointer,
         reader_pointer,
-        f"give '{name}' a default, or {null_hint(missing)}",
+        _default_hint(missing),
         f"keep field '{name}': a reader that exists already needs it",
     )
+
+
+def _default_hint(missing: Field) -> str:
+    kind = missing.type
+    if isinstance(kind, Union) and kind.branches and kind.branches[0].kind == "null":
+        return (
+            f"""give '{missing.name}' "default": null (in a class of pulsar-client for Python: """
+            "`required_default=True`)"
+        )
+    return f"give '{missing.name}' a default, or {null_hint(missing)}"
 
 
 def _words(error: Error, path: str) -> tuple[str, str, str, str]:

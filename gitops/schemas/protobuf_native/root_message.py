@@ -19,6 +19,7 @@ from gitops.schemas.protobuf_native.linker import (
 )
 from gitops.schemas.protobuf_native.wire_format import read_files
 
+_LONGEST_NAME: Final = 100
 _DEEPEST_IMPORT: Final = 1_750
 """A broker runs out of stack on a longer chain of imports, the exact length is chance."""
 
@@ -91,12 +92,19 @@ def _link_with_imports(
         elif wanted in names or len(path) > _DEEPEST_IMPORT:
             raise EndlessImportsError(f"the imports of '{wanted}' never end")
         else:
-            path.append(_open(wanted, files))
+            path.append(_open(wanted, files, importer=file.name))
             names.add(wanted)
     return linked
 
 
-def _open(name: str, files: Mapping[str, File]) -> tuple[File, Iterator[str]]:
+def _open(
+    name: str, files: Mapping[str, File], *, importer: str = ""
+) -> tuple[File, Iterator[str]]:
+    if name not in files and importer:
+        raise InvalidEnvelopeError(
+            f"the descriptor set lacks '{name[:_LONGEST_NAME]}', which "
+            f"'{importer[:_LONGEST_NAME]}' imports: make it with `protoc --include_imports`"
+        )
     if name not in files:
         raise InvalidEnvelopeError(f"the file '{name}' is not in the set")
     return files[name], iter(files[name].dependencies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -135,6 +136,26 @@ def check_depth(depth: int) -> None:
 
 def _refuse(why: str) -> NoReturn:
     raise WireError(why)
+
+
+# A file that protoc has written with --descriptor_set_out.
+
+
+DESCRIPTOR_SET: Final = "a descriptor set of protoc"
+DESCRIPTOR_SET_HINT: Final = (
+    "name the .proto file as the definition. Without it, write the JSON object that Pulsar stores: "
+    "base64 of a set that has all imports (`protoc --include_imports`) as fileDescriptorSet, with "
+    "rootMessageTypeName and rootFileDescriptorName"
+)
+_FIRST_FILE: Final = re.compile(
+    rb"\n[\x80-\xff]{0,4}[\x00-\x7f]\n[\x80-\xff]?[\x00-\x7f][\w./-]+\.proto"
+)
+"""A length-delimited first field, which begins with another one: the name of a .proto file."""
+
+
+def is_descriptor_set(data: bytes) -> bool:
+    """Whether a file begins as a FileDescriptorSet does."""
+    return _FIRST_FILE.match(data) is not None
 
 
 # From the wire format of a FileDescriptorSet to descriptors.

@@ -355,6 +355,6 @@ def test_a_client_without_a_language_is_read_as_java_with_notes() -> None:
         "shop/orders/created: the consumer is assumed to read as Java does; pulsar-client for "
         "Python may read wrong values from messages of v0 at 'at': fastavro compares names"
     )
-    assert python.endswith(" (`language:` in clients/billing.yaml says it)")
+    assert python.endswith(" (`language:` in clients/billing.yaml names it)")
     assert "Pulsar.Client for .NET fails on messages of v0 at 'at'" in dotnet
     assert "Pulsar.Client for .NET" in alone  # both are laid out alike, which Python reads

@@ -289,6 +289,24 @@ def test_a_class_of_python_reads_as_python_does(
     assert "✗ it misreads stored messages" in done.out
 
 
+def test_a_dead_letter_topic_is_declared_as_its_origin(applied: Path, command: CommandLine) -> None:
+    topic, file = f"{CREATED}-billing-DLQ", applied / ORDERS / "order-created.avsc"
+    note = f"retry topic of a subscription of {CREATED}: declare it with the schema of that topic"
+
+    refused = command("connect", "producer", topic, "--repo", applied, file)
+    manifest = applied / ORDERS / "order-created-billing-DLQ.yaml"
+    manifest.write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Topic\n"
+        "schema: {type: AVRO, definition: order-created.avsc}\n"
+    )
+    done = command("apply", "--auto-approve", "--repo", applied)
+    accepted = command("connect", "producer", topic, "--repo", applied, file)
+
+    assert (refused.code, note in " ".join(refused.out.split())) == (1, True)
+    assert done.code == 0, done
+    assert (accepted.code, note in " ".join(accepted.out.split())) == (0, False)
+
+
 def test_a_declared_client_in_python_that_misreads(misread: Path, command: CommandLine) -> None:
     manifest = (
         "apiVersion: pulsar-gitops/v1\nkind: Client\nname: map\nowner: me\nlanguage: python\n"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.broker.registration import register
 from gitops.extraction.extraction import ExtractRequest, is_class_name
 from gitops.extraction.python_classes import extract_python
+from gitops.model.decision import StoredHistory
 from gitops.model.errors import UsageError
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.payload import to_stored
 
 
 def extract(folder: Path, module: str, source: str, name: str = "A") -> str:
@@ -106,3 +114,32 @@ def test_places_are_lines_of_the_program(tmp_path: Path) -> None:
 )
 def test_module_and_class_are_told_from_files(word: str, *, expected: bool) -> None:
     assert is_class_name(word) is expected
+
+
+@pytest.mark.parametrize(
+    ("field", "status"),
+    [
+        ("Integer()", 409),
+        ("Integer(default=5)", 409),
+        ("Integer(required_default=True)", 200),
+        ("Integer(default=5, required=True, required_default=True)", 200),
+        ("Integer(default=5, required_default=True)", 500),
+        ("Boolean(required_default=True)", 500),
+        ("Boolean(required=True, required_default=True)", 200),
+    ],
+)
+def test_a_new_field_of_pulsar_clients_classes(tmp_path: Path, field: str, status: int) -> None:
+    pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
+    source = "from pulsar.schema import Boolean, Integer, Record\n\n"
+    name = re.sub(r"\W", "_", field)
+    text = extract(tmp_path, name, f"{source}class A(Record):\n    x = {field}\n")
+    after = SchemaInfo(type=SchemaType.AVRO, schema=text)
+    before = replace(after, schema='{"type": "record", "name": "A", "fields": []}')
+    history = StoredHistory(entries=((0, to_stored(before)),), next_version=1)
+
+    decision = register(history, after, Strategy.BACKWARD, PULSAR_4_0)
+
+    assert decision.status == status
+    hint = "(in a class of pulsar-client for Python: `required_default=True`)"
+    hints = [reason.hint for reason in decision.incompatibilities]
+    assert hints == [f"give 'x' \"default\": null {hint}"] * (status == 409)

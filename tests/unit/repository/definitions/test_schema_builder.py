@@ -153,6 +153,24 @@ def test_without_protoc_the_finding_says_how_to_get_it(monkeypatch: pytest.Monke
     ]
 
 
+@pytest.mark.parametrize(
+    ("end", "rule", "message"),
+    [
+        (b"\x12\x04shop", "REPO-R019", "this is a descriptor set of protoc"),
+        (b"\x12\x80\x01\xff", "REPO-R018", f"'{_ORDERS}/a.desc' is a descriptor set of protoc"),
+    ],
+)
+def test_a_file_of_protoc_is_no_definition(end: bytes, rule: str, message: str) -> None:
+    """As text, and where its bytes are none."""
+    manifest = _MANIFEST.replace("definition: o.proto, message: shop.Order", "definition: a.desc")
+    files = {f"{_ORDERS}/a.yaml": manifest, f"{_ORDERS}/a.desc": b"\n\x20\n\x07o.proto" + end}
+
+    findings = [one for one in load(repository(files)).findings if one.rule == rule]
+
+    assert [one.message for one in findings] == [message]
+    assert "(`protoc --include_imports`)" in findings[0].hint
+
+
 def test_an_envelope_is_taken_as_it_is() -> None:
     text = '{"fileDescriptorSet":"", "rootMessageTypeName":"A","rootFileDescriptorName":"a"}'
     manifest = _MANIFEST.replace(", message: shop.Order", "").replace("o.proto", "o.json")

@@ -20,6 +20,7 @@ from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.schema import SchemaType
 from gitops.schemas.protobuf_native.errors import EndlessImportsError, InvalidEnvelopeError
 from gitops.schemas.protobuf_native.root_message import root_message
+from gitops.schemas.protobuf_native.wire_format import is_descriptor_set
 from gitops.schemas.row import InvalidSchemaDataError
 from gitops.schemas.strategies import End, LabelledSchema
 from gitops.schemas.types import TYPES
@@ -319,6 +320,34 @@ def test_descriptors_of_protoc(tmp_path: Path) -> None:
     data = _around(out.read_bytes(), "shop.orders.Order.Line")
 
     assert root_message(data) == "shop.orders.Order.Line"
+
+
+def test_a_set_without_imports_names_the_option_of_protoc(tmp_path: Path) -> None:
+    protoc = pytest.importorskip("grpc_tools.protoc", reason="grpcio-tools is not installed")
+    (tmp_path / "money.proto").write_text('syntax = "proto3"; message Money { int64 units = 1; }')
+    text = 'syntax = "proto3"; import "money.proto"; message Order { Money total = 1; }'
+    (tmp_path / "a.proto").write_text(text)
+    out = tmp_path / "set.bin"
+    arguments = ["protoc", f"-I{tmp_path}", f"--descriptor_set_out={out}", "a.proto"]
+    assert protoc.main(arguments) == 0
+    message = (
+        "the descriptor set lacks 'money.proto', which 'a.proto' imports: make it with "
+        "`protoc --include_imports`"
+    )
+
+    assert is_descriptor_set(out.read_bytes())
+    with pytest.raises(InvalidEnvelopeError) as error:
+        root_message(_around(out.read_bytes(), "Order"))
+    assert str(error.value) == message
+    assert protoc.main([*arguments[:-1], "--include_imports", "a.proto"]) == 0
+    assert root_message(_around(out.read_bytes(), "Order")) == "Order"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"\nO\n", b'{"a": 1}', b"\n\nx.proto\n", b"x\n.proto"]
+)
+def test_other_files_are_no_sets(data: bytes) -> None:
+    assert not is_descriptor_set(data)
 
 
 @given(st.binary(max_size=200))
