@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 from gitops.model.decision import Incompatibility, StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.schema import SchemaType
+from gitops.schemas.client_profiles import Misreading
 from gitops.schemas.key_value import gson
 from gitops.schemas.row import Remark, RowOf, UndecodableError
 
@@ -222,7 +223,7 @@ INLINE: Final = "INLINE"
 """What holds without that property."""
 
 _POINTERS: Final = ("pointer", "old_pointer", "reader_pointer", "writer_pointer")
-_T = TypeVar("_T", Remark, SchemaChange, Incompatibility)
+_T = TypeVar("_T", Remark, SchemaChange, Incompatibility, Misreading)
 
 
 def named_halves(*pairs: StoredSchema) -> tuple[tuple[str, tuple[StoredSchema, ...]], ...]:

@@ -8,6 +8,7 @@ from functools import partial
 from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.schemas.client_profiles import Decoding, Misreading
 from gitops.schemas.key_value import review
 from gitops.schemas.key_value.compatibility import CheckerOf, check_pairs
 from gitops.schemas.key_value.parser import (
@@ -60,6 +61,7 @@ def key_value_row(
         diff=partial(_diff, row_of),
         parts=_parts,
         unreadable_reason=partial(_unreadable_reason, unreadable_reason),
+        misreadings=partial(_misreadings, row_of),
     )
 
 
@@ -113,6 +115,24 @@ def _diff(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator[Schem
                 yield add_half_prefix(change, name)
     except UndecodableError:
         yield definition_change(old.data.hex(), new.data.hex())
+
+
+def _misreadings(
+    row_of: RowOf, decoding: Decoding, writer: StoredSchema, reader: StoredSchema
+) -> tuple[Misreading, ...]:
+    """Each half by the profile of its type.
+
+    Besides Java's only Pulsar.Client has schemas of this type. In Python, Go and DotPulsar the
+    application decodes the halves.
+    """
+    if decoding is not Decoding.FULL_NAMES:
+        return ()
+    return tuple(
+        add_half_prefix(found, name)
+        for name, written, read in _parts(writer, reader)
+        if written.type is read.type
+        for found in row_of(read.type).misreadings(decoding, written, read)
+    )
 
 
 def _parts(

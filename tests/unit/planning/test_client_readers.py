@@ -17,13 +17,15 @@ from gitops.model.clients import (
     VersionPin,
     language_of,
 )
+from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.findings import Location, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.planning.client_readers import ClientReader, client_readers
+from gitops.planning.client_readers import ClientReader, client_readers, misread_versions
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
+from gitops.schemas.payload import to_stored
 from tests.support.states import CREATED, TODAY
 from tests.support.topic_plans import locate
 
@@ -179,3 +181,22 @@ def test_a_library_is_known_by_how_it_calls_itself(
     library: str, language: ClientLanguage | None
 ) -> None:
     assert language_of(library) == language
+
+
+@pytest.mark.parametrize(("language", "paths"), [("dotnet", ["value.at"]), ("python", [])])
+def test_halves_of_a_pair_are_read_by_their_types(
+    language: ClientLanguage, paths: list[str]
+) -> None:
+    def pair(name: str) -> StoredSchema:
+        inner = {"type": "record", "name": name, "fields": []}
+        value = {"type": "record", "name": "R", "fields": [{"name": "at", "type": inner}]}
+        properties = {"key.schema.type": "STRING", "value.schema.type": "AVRO"}
+        text = json.dumps({"key": "", "value": value})
+        info = SchemaInfo(type=SchemaType.KEY_VALUE, schema=text, properties=properties)
+        return to_stored(info)
+
+    history = StoredHistory(entries=((0, pair("Pos")),), next_version=1)
+
+    found = misread_versions(language, pair("Point"), history, PULSAR_4_0)
+
+    assert [one.misreading.path for one in found] == paths
