@@ -163,7 +163,10 @@ def test_without_protoc_the_finding_says_how_to_get_it(monkeypatch: pytest.Monke
 def test_a_file_of_protoc_is_no_definition(end: bytes, rule: str, message: str) -> None:
     """As text, and where its bytes are none."""
     manifest = _MANIFEST.replace("definition: o.proto, message: shop.Order", "definition: a.desc")
-    files = {f"{_ORDERS}/a.yaml": manifest, f"{_ORDERS}/a.desc": b"\n\x20\n\x07o.proto" + end}
+    files: dict[str, bytes | str] = {
+        f"{_ORDERS}/a.yaml": manifest,
+        f"{_ORDERS}/a.desc": b"\n\x20\n\x07o.proto" + end,
+    }
 
     findings = [one for one in load(repository(files)).findings if one.rule == rule]
 
