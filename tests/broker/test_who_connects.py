@@ -260,7 +260,8 @@ def _change(
         refused = candidates.keys() - before
         assert not refused, f"the broker's rules are others: CONNECT_SEED={seed}"
         values = _decoded(client, world, counts)
-        assert {key for key in values if key[1] == "AUTO_CONSUME"}, "no message is stored"
+        stored = [key for key in values if key[1] == "AUTO_CONSUME"]
+        assert len(stored) == sum(counts.values()), f"messages are missing: CONNECT_SEED={seed}"
         applied = carry_out(world, command, approve=random.random() < 0.7)
         if applied is None:
             return None

@@ -84,6 +84,7 @@ def json_row(parser: AvroParser, form: JacksonForm, legacy: LegacyParser) -> Sch
     json, avro = _JsonDefinitions(parser, form, legacy), AvroDefinitions(parser)
     return replace(
         avro_row(parser, takes_top_union=True),
+        is_nameless=False,
         validate=json.validate,
         check_latest=JsonChecker(parser, form, legacy).check,
         review=json.review,

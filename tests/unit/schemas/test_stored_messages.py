@@ -1,0 +1,70 @@
+"""Stored messages that a new schema cannot read although the broker accepts it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitops.broker.lines.table import PULSAR_4_0
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.payload import to_stored, to_stored_type
+from gitops.schemas.stored_messages import unread_messages
+from tests.support.states import STRING, avro, field, info, pair, record
+
+_LONG, _TEXT = record(field("a", "long")), record(field("a"))
+_WIDER = record(field("a", "long"), field("b"))
+
+
+def _unread(strategy: Strategy, *infos: SchemaInfo) -> list[tuple[int, str, str]]:
+    """Version, path and message of each remark about the last of the schemas."""
+    *versions, new = (to_stored_type(to_stored(one)) for one in infos)
+    remarks = unread_messages(PULSAR_4_0.types, list(enumerate(versions)), new, strategy)
+    return [(version, remark.path, remark.message) for version, remark in remarks]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "versions"),
+    [
+        (Strategy.FORWARD, [1]),
+        (Strategy.FORWARD_TRANSITIVE, [1]),
+        (Strategy.BACKWARD, [0]),
+        (Strategy.FULL, [0]),
+        (Strategy.BACKWARD_TRANSITIVE, []),
+        (Strategy.FULL_TRANSITIVE, []),
+        (Strategy.ALWAYS_COMPATIBLE, []),  # kinds of event are compared elsewhere
+    ],
+)
+def test_what_a_strategy_does_not_compare_is_compared_here(
+    strategy: Strategy, versions: list[int]
+) -> None:
+    """Each place once, with the newest version that it concerns."""
+    found = _unread(strategy, info(_LONG), info(_LONG), info(_WIDER))
+
+    assert [(version, path) for version, path, _ in found] == [(one, "b") for one in versions]
+
+
+def test_what_the_latest_version_cannot_read_either_was_reported_before() -> None:
+    assert not _unread(Strategy.FORWARD, info(_TEXT), info(_LONG), info(_LONG))
+
+
+def test_halves_of_a_pair_are_compared_and_json_is_not() -> None:
+    ((version, path, _),) = _unread(Strategy.FORWARD, pair(_LONG, _LONG), pair(_LONG, _WIDER))
+
+    assert (version, path) == (0, "value.b")
+    assert not _unread(
+        Strategy.FORWARD, info(_LONG, SchemaType.JSON), info(_WIDER, SchemaType.JSON)
+    )
+
+
+def test_a_type_that_the_topic_did_not_have_reads_nothing_that_is_stored() -> None:
+    json, text = info(_LONG, SchemaType.JSON), avro(field("a", "long"))
+
+    ((version, _, message),) = _unread(Strategy.ALWAYS_COMPATIBLE, STRING, json, text)
+
+    assert version == 1
+    assert message == (
+        "the type changes from JSON to AVRO: consumers with the new schema cannot read messages "
+        "of v1, nor those with v1 new messages"
+    )
+    assert not _unread(Strategy.ALWAYS_COMPATIBLE, text, json, text)
+    assert not _unread(Strategy.ALWAYS_COMPATIBLE, text)
