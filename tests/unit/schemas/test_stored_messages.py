@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitops.broker.lines.table import PULSAR_4_0
+from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.schemas.payload import to_stored, to_stored_type
