@@ -117,14 +117,15 @@ class SchemaDeletion:
     number of its next version, which a tombstone keeps also of a topic that has nothing but a
     schema (Pulsar 4.0.7).
     `begins_anew`: an apply gives a number anew that recorded versions had, and that messages may
-    still have. `journal` is the one that has versions which the snapshot lacks, empty where none
-    has.
+    still have. `next_version` is the number that it gives. `journal` is the one that has versions
+    which the snapshot lacks, empty where none has.
     """
 
     topic: TopicName
     versions: tuple[int, ...] = ()
     topic_exists: bool = True
     begins_anew: bool = False
+    next_version: int = 0
     journal: str = ""
 
     @property

@@ -124,15 +124,19 @@ def _loss_finding(
     else:
         effect = "decode wrongly or not at all" if reassigned else "cannot be decoded"
         facts.append(f"messages stored with {'it' if len(lost) == 1 else 'them'} {effect}")
-    finding = make_finding(
-        "PLAN-R023",
-        "; ".join(facts),
-        subject=str(topic),
-        hint=f"bring them back: {restore_command(topic.namespace, plan_input.registry)}; to begin "
-        f"anew instead: {accept_command(plan_input.registry)}",
-    )
-    is_error = is_reused or bool(reassigned)
-    return finding if is_error else replace(finding, severity=Severity.WARNING)
+    restore = restore_command(topic.namespace, plan_input.registry)
+    accept = accept_command(plan_input.registry)
+    if is_reused or reassigned:
+        hint = f"bring them back: {restore}; to begin anew instead: {accept}"
+        return make_finding("PLAN-R023", "; ".join(facts), subject=str(topic), hint=hint)
+    facts.append(f"they were deleted, and numbers go on: the next version is v{live.next_version}")
+    forget = forget_command(topic, plan_input.registry)
+    hint = f"bring them back: {forget}, then {restore}; to leave them deleted: {accept}"
+    if live.entries:
+        after_deletion = version_list([entry.version for entry in reversed(live.entries)])
+        hint = f"if no stored message needs {after_deletion}, {hint}"
+    finding = make_finding("PLAN-R023", "; ".join(facts), subject=str(topic), hint=hint)
+    return replace(finding, severity=Severity.WARNING)
 
 
 def _lost_numbers_finding(
@@ -205,6 +209,11 @@ def _history_after(live: SchemaHistory, action: RegisterSchema | None) -> Schema
 def restore_command(namespace: NamespaceName, registry: str) -> str:
     """The command that brings the recorded versions of a namespace back."""
     return f"pulsar-gitops restore {namespace} --registry {registry}"
+
+
+def forget_command(topic: TopicName | str, registry: str) -> str:
+    """The command after which a topic's numbers begin at v0, as a restore needs it."""
+    return f"pulsar-gitops schemas delete --force {topic} --registry {registry}"
 
 
 def accept_command(registry: str) -> str:

@@ -284,6 +284,7 @@ class _Search:
             versions=versions,
             topic_exists=is_kept,
             begins_anew=recorded.next_version > observed.history.next_version,
+            next_version=observed.history.next_version,
             journal=self._input.versions.journals.get(observed.topic, ""),
         )
 

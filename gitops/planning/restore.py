@@ -47,6 +47,7 @@ from gitops.planning.creations import FIXED_PARTITIONS, counted, partitions_comm
 from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
 from gitops.planning.lockout_findings import LATEST, policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
+from gitops.planning.lost_versions import forget_command
 from gitops.schemas.payload import PayloadError, stored_history
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
@@ -83,7 +84,13 @@ def prove_restore(given: RestoreInput) -> Restore:
     kept = tuple(_kept_policies(given, line))
     given = _with_kept_policies(given, kept)
     topics = tuple(
-        _topic(recorded, given.live.topics.get(name), line, given.unreadable.get(name, ""))
+        _topic(
+            recorded,
+            given.live.topics.get(name),
+            line,
+            given.registry,
+            given.unreadable.get(name, ""),
+        )
         for name, recorded in sorted(given.recorded.topics.items())
     )
     others = tuple(_other_obstacles(given))
@@ -158,7 +165,11 @@ def _is_same(one: SchemaEntry, other: SchemaEntry) -> bool:
 
 
 def _topic(
-    recorded: TopicState, live: TopicState | None, line: BrokerLine, unreadable: str
+    recorded: TopicState,
+    live: TopicState | None,
+    line: BrokerLine,
+    registry: str,
+    unreadable: str,
 ) -> TopicRestore:
     topic, history = recorded.topic, recorded.history
     if live is None:
@@ -168,8 +179,13 @@ def _topic(
         )
     if not _difference(history, live.history):
         return TopicRestore(topic=topic, recorded=history)
-    if found := _foreign_entries(topic, history, live.history) or _gap(topic, history):
-        return TopicRestore(topic=topic, recorded=history, obstacles=(found,))
+    obstacle = (
+        _foreign_entries(topic, history, live.history)
+        or _deletion(topic, history, live.history, registry)
+        or _gap(topic, history)
+    )
+    if obstacle:
+        return TopicRestore(topic=topic, recorded=history, obstacles=(obstacle,))
     there = len(live.history.entries)
     missing = history.entries[there:]
     first = missing[0].version if missing else history.next_version
@@ -192,14 +208,27 @@ def _foreign_entries(
             what = "is another schema" if there.version == entry.version else "is not recorded"
             left = [each for each in recorded.entries if each.version >= there.version]
             return _obstacle(topic, f"v{there.version} of the registry {what}", left or [entry])
-    first = recorded.entries[0].version if recorded.entries else recorded.next_version
     if live.entries and len(live.entries) > len(recorded.entries):
         return _obstacle(topic, f"the registry has v{live.entries[0].version}", ())
-    if not live.entries and live.next_version > first:
-        lost = [each for each in recorded.entries if each.version < live.next_version]
-        reason = f"the registry's next version is v{live.next_version}"
-        return _obstacle(topic, f"{reason}, and v{first} is to be made", lost)
     return None
+
+
+def _deletion(
+    topic: TopicName, recorded: SchemaHistory, live: SchemaHistory, registry: str
+) -> Obstacle | None:
+    """Numbers that a deletion used up in the registry, after which it has no version."""
+    first = recorded.entries[0].version if recorded.entries else recorded.next_version
+    if live.entries or live.next_version <= first:
+        return None
+    lost = [entry for entry in recorded.entries if entry.version < live.next_version]
+    return _obstacle(
+        topic,
+        f"a deletion in the registry is v{live.next_version - 1}: the next version is "
+        f"v{live.next_version}, and v{first} is to be made",
+        lost,
+        "no version is left there, so let the numbers begin at v0 and restore again: "
+        f"{forget_command(topic, registry)}",
+    )
 
 
 def _gap(topic: TopicName, recorded: SchemaHistory) -> Obstacle | None:

@@ -27,6 +27,7 @@ from gitops.model.plan import SchemaChange
 from gitops.model.policy import PolicyChange
 from gitops.planning.creations import counted
 from gitops.planning.drift import moment_text
+from gitops.planning.lost_versions import forget_command
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
 
@@ -170,10 +171,15 @@ def _deletion_text(drift: SchemaDeletion) -> str:
     source = f"the journal {drift.journal}" if drift.journal else "the snapshot"
     if not drift.versions and drift.begins_anew:
         return f"the registry forgot its versions and their tombstone, which {source} has"
+    deletion = ""
+    if drift.next_version:
+        number = drift.next_version - 1
+        deletion = f"a deletion is v{number} in the registry: the next version is v{number + 1}"
     if not drift.versions:
-        return "the registry has a tombstone in its place"
+        return deletion
     gone = "" if drift.topic_exists else "the topic is gone with its schema; "
-    return f"{gone}{source} has {_versions(drift.versions)}"
+    known = f"{gone}{source} has {_versions(drift.versions)}"
+    return f"{known}; {deletion}" if deletion else known
 
 
 def _loss_text(drift: VersionLoss) -> str:
@@ -277,7 +283,19 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         restore = command("restore", report, options)
         yield (
             f"if messages of deleted schemas are still stored: `{restore}` before any `apply`, "
-            "which would begin at v0 again"
+            "which would give their numbers anew"
+        )
+    hidden = [
+        one
+        for one in report.drifts
+        if isinstance(one, SchemaDeletion) and one.versions and not one.begins_anew
+    ]
+    if hidden:
+        topic = str(hidden[0].topic) if len(hidden) == 1 else "TOPIC"
+        yield (
+            "a deletion hides the versions before it; to have them back under their numbers, "
+            f"before any `apply`: `{forget_command(topic, report.registry)}`, then "
+            f"`{command('restore', report, options)}`"
         )
     yield f"if git is right: `{command('plan', report, options)}`, then `apply`"
     if any(isinstance(one, VersionDrift) for one in report.drifts):

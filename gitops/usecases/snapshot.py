@@ -110,7 +110,7 @@ class LostVersionsError(GitopsError):
             "the registry lost versions that the snapshot or a journal has, and nothing was "
             f"recorded: {topics}",
             hint=f"bring them back: pulsar-gitops restore --registry {registry}; or record that "
-            "they are lost, so that their numbers are given anew: --accept-loss",
+            "they are lost: --accept-loss",
         )
 
 

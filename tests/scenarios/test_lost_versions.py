@@ -5,87 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gitops.model.errors import GitopsError
 from tests.scenarios.registries import Command, Live
-from tests.scenarios.repositories import empty_for
-from tests.support.git_repos import GitRepository
-from tests.support.states import field, record
-
-V0 = record(field("a", "long"))
-V1 = record(field("a", "long"), field("b", "string", default=""))
-V2 = record(field("a", "long"), field("c", "string", default=""))
-V3 = record(field("a", "long"), field("d", "string", default=""))
-
-
-class Shop:
-    """A repository with one topic that has v0 and v1, both recorded in a snapshot.
-
-    Without one only the journal of the applies has them.
-    """
-
-    def __init__(
-        self, live: Live, root: Path, command: Command, *, with_snapshot: bool = True
-    ) -> None:
-        self.namespace = f"{live.tenant}/orders"
-        self.topic = f"{self.namespace}/created"
-        self.root = empty_for(root, live.registries)
-        self.repo = GitRepository(self.root)
-        self._command = command
-        head = "apiVersion: pulsar-gitops/v1\nkind: Namespace\n"
-        folder = self.root / "namespaces" / self.namespace
-        folder.mkdir(parents=True)
-        policies = "schemaCompatibilityStrategy: BACKWARD\n"
-        (folder / "namespace.yaml").write_text(f"{head}namespace: {self.namespace}\n{policies}")
-        for definition in (V0, V1):
-            self.define(definition)
-            assert self.run("apply", "--auto-approve")[0] == 0
-        if with_snapshot:
-            assert self.run("snapshot")[0] == 0
-        self.repo.commit({})
-
-    def run(self, *args: str) -> tuple[int, str]:
-        try:
-            return self._command(*args, "--repo", str(self.root))
-        except GitopsError as error:
-            return error.exit_code, ""
-
-    def define(self, definition: dict[str, object], topic: str = "created") -> None:
-        document = {
-            "apiVersion": "pulsar-gitops/v1",
-            "kind": "Topic",
-            "schema": {"type": "AVRO", "definition": definition},
-        }
-        path = self.root / "namespaces" / self.namespace / f"{topic}.yaml"
-        path.write_text(json.dumps(document), "utf-8")
-
-    def lose(self, *options: str) -> None:
-        assert self.run("schemas", "delete", self.topic, "--yes", *options)[0] == 0
-
-    def upload(self, definition: dict[str, object]) -> None:
-        file = self.root / "upload.avsc"
-        file.write_text(json.dumps(definition), "utf-8")
-        assert self.run("schemas", "upload", self.topic, str(file), "--type", "AVRO")[0] == 0
-        file.unlink()
-
-    def drift(self) -> tuple[int, dict[str, Any]]:
-        code, text = self.run("drift", "--format", "json")
-        (registry,) = json.loads(text)["registries"]
-        return code, registry
-
-    def versions(self, topic: str = "created") -> list[int]:
-        name = f"{self.namespace}/{topic}"
-        _, text = self.run("schemas", "versions", name, "--format", "json")
-        return [one["version"] for one in json.loads(text)] if text else []
-
-    def findings(self, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
-        code, text = self.run(*args, "--format", "json")
-        document = json.loads(text)
-        plans = [document, *(one["plan"] for one in document.get("registries", []))]
-        return code, {one["rule"]: one for plan in plans for one in plan.get("findings", [])}
+from tests.scenarios.shops import V0, V1, V2, V3, Shop
 
 
 @pytest.fixture
@@ -462,3 +386,42 @@ def test_a_restore_keeps_policies_that_clients_of_later_versions_need(shop: Shop
     assert shop.versions("paid") == [0]
     assert "ALWAYS_COMPATIBLE" in shop.run("policies", "get", shop.namespace)[1]
     assert shop.run("connect", "consumer", shop.topic, "v2", "--state", "active")[0] == 0
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_after_a_tombstone_the_hint_of_the_plan_brings_the_versions_back(shop: Shop) -> None:
+    shop.lose()
+
+    _, text = shop.run("plan", "--format", "json")
+    plan = json.loads(text)
+    (deletion,) = shop.drift()[1]["drifts"]
+    refused, _ = shop.run("restore", "--dry-run")
+    (finding,) = [one for one in plan["findings"] if one["rule"] == "PLAN-R023"]
+    forget, restore = re.findall(
+        r"pulsar-gitops ((?:schemas delete|restore) [^;,]+)", finding["hint"]
+    )
+
+    assert [action["version"] for action in plan["actions"]] == [3]
+    assert (deletion["recordedVersions"], deletion["nextVersion"]) == ([0, 1], 3)
+    assert "the next version is v3" in finding["message"]
+    assert refused == 1
+    assert shop.run(*forget.split(), "--yes")[0] == 0
+    assert shop.run(*restore.split())[0] == 0
+    assert shop.versions() == [0, 1]
+    assert shop.drift()[0] == 0
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_after_a_tombstone_an_apply_gets_the_number_that_plan_and_drift_show(shop: Shop) -> None:
+    shop.lose()
+    (deletion,) = shop.drift()[1]["drifts"]
+    assert shop.run("apply", "--auto-approve")[0] == 0
+
+    code, findings = shop.findings("plan")
+
+    assert shop.versions() == [3]
+    assert deletion["nextVersion"] == 3
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+    assert "the next version is v4" in findings["PLAN-R023"]["message"]
+    assert findings["PLAN-R023"]["hint"].startswith("if no stored message needs v3, bring ")
+    assert shop.run("restore", "--dry-run")[0] == 1

@@ -70,7 +70,7 @@ EVERYTHING = DriftReport(
             definition=DefinitionAnswer(version=None, reasons=("no default", "another type")),
         ),
         SchemaDeletion(topic=_topic("deleted"), versions=(0, 1)),
-        SchemaDeletion(topic=_topic("tombstone")),
+        SchemaDeletion(topic=_topic("tombstone"), next_version=2),
         SchemaDeletion(topic=_topic("no-topic"), versions=(0,), topic_exists=False),
         VersionLoss(topic=_topic("lost"), versions=(0, 1)),
         PolicyDrift(

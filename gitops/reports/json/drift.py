@@ -106,6 +106,7 @@ def _drift(drift: Drift) -> Document:
                 "drift": "SchemaDeleted" if drift.topic_exists else "TopicDeleted",
                 "topic": str(drift.topic),
                 "recordedVersions": list(drift.versions),
+                "nextVersion": drift.next_version,
                 "journal": drift.journal or None,
             }
         case VersionLoss():

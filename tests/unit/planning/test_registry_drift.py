@@ -183,7 +183,9 @@ def test_a_schema_that_was_recorded_is_deleted_and_another_is_new() -> None:
     tombstone = replace(empty, history=SchemaHistory(next_version=2))
 
     assert _report(_topic(_A), state(empty)).pending == 1
-    assert _one(_report(_topic(_A), state(tombstone))) == SchemaDeletion(topic=CREATED)
+    assert _one(_report(_topic(_A), state(tombstone))) == SchemaDeletion(
+        topic=CREATED, next_version=2
+    )
     assert _one(_report(_topic(_A), state(empty), recorded=_topic(_A))) == SchemaDeletion(
         topic=CREATED, versions=(0,), begins_anew=True
     )
@@ -194,7 +196,7 @@ def test_a_schema_that_was_recorded_is_deleted_and_another_is_new() -> None:
     only_schema = _report(
         _topic(_A), state(replace(tombstone, exists=False)), recorded=_topic(_A, _B)
     )
-    assert _one(only_schema) == SchemaDeletion(topic=CREATED, versions=(0, 1))
+    assert _one(only_schema) == SchemaDeletion(topic=CREATED, versions=(0, 1), next_version=2)
 
 
 def test_of_a_topic_that_was_never_created_only_the_schema_is_deleted() -> None:

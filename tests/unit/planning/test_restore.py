@@ -167,7 +167,9 @@ def test_numbers_that_are_used_up_are_an_obstacle() -> None:
 
     found = prove(state(topic_state(CREATED, ONE, TWO, INT64)), state(used))
 
-    assert reason(found) == "the registry's next version is v2, and v0 is to be made"
+    assert reason(found) == (
+        "a deletion in the registry is v1: the next version is v2, and v0 is to be made"
+    )
     assert found.obstacles[0].versions == (0, 1)
 
 

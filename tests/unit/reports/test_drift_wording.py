@@ -98,7 +98,9 @@ def test_each_kind_in_words() -> None:
             "git's definition is refused after v1: no default; another type",
         ],
         ("deleted", "schema deleted"): ["the snapshot has v0, v1"],
-        ("tombstone", "schema deleted"): ["the registry has a tombstone in its place"],
+        ("tombstone", "schema deleted"): [
+            "a deletion is v1 in the registry: the next version is v2"
+        ],
         ("no-topic", "topic deleted"): [
             "the topic is gone with its schema; the snapshot has v0",
         ],
