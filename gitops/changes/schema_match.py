@@ -45,6 +45,7 @@ class SchemaMatch:
     where the repository has no such topic, and `file_version` the version that its definition is,
     or becomes; None where it is refused itself. `decision` is about the schema, as the next
     version after both; `changes` are those to the latest of them, without properties.
+    `clients_register`: clients may register schemas.
     """
 
     topic: TopicName
@@ -56,6 +57,12 @@ class SchemaMatch:
     file_version: int | None
     changes: tuple[SchemaChange, ...]
     findings: tuple[Finding, ...]
+    clients_register: bool = True
+
+    @property
+    def is_kept_out(self) -> bool:
+        """Whether a client with it is refused, though Pulsar would accept the schema itself."""
+        return self.decision.accepted and not self.is_registered and not self.clients_register
 
     @property
     def is_new(self) -> bool:
@@ -89,7 +96,8 @@ def match_schema(
             hint="--topic is tenant/namespace/topic",
         )
     line = line_of(place.registry.broker)
-    strategy = topic_policies(topic, observed, wanted, place.registry.broker).strategy
+    policies = topic_policies(topic, observed, wanted, place.registry.broker)
+    strategy = policies.strategy
     stored = _stored(history, place)
     known, file_version = _with_file(stored, file, strategy, line)
     decision = register(known, info, strategy, line)
@@ -103,6 +111,7 @@ def match_schema(
         file_version=file_version,
         changes=() if decision.known else _changes(_latest(history, file), info),
         findings=_findings(decision, locate, place, file_version),
+        clients_register=policies.allows_auto_update,
     )
 
 

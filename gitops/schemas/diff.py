@@ -33,6 +33,14 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
     return (*TYPES.row_of(new.type).diff(old, new), *others)
 
 
+def stored_changes(before: StoredSchema, after: StoredSchema) -> tuple[SchemaChange, ...]:
+    """What makes `after` another schema than `before` for Pulsar; all where nothing shows why."""
+    if before.type is not after.type:
+        return (type_change(before.type, after.type, after.type),)
+    changes = TYPES.row_of(after.type).diff(before, after)
+    return tuple(change for change in changes if not change.ignored) or changes
+
+
 def _half_type_properties(old: StoredSchema, new: StoredSchema) -> set[str]:
     """The paths of properties whose change is shown as that of the type of a half."""
     parts = TYPES.row_of(new.type).parts(old, new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_schemas
+from gitops.broker.registration import NOT_REGISTERED
 from gitops.changes.registries import desired_state, topic_policies
 from gitops.extraction.extraction import ExtractRequest, is_class_name
 from gitops.extraction.python_classes import extract_python
@@ -29,6 +31,7 @@ from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
+from gitops.model.plan import SchemaChange
 from gitops.model.policy import BrokerSettings
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
@@ -46,6 +49,8 @@ from gitops.repository.client_schema import (
     read_client_schema,
     topic_avro_type,
 )
+from gitops.schemas.avro.errors import AvroParseError
+from gitops.schemas.diff import stored_changes
 from gitops.schemas.payload import PayloadError, stored_history, to_stored
 
 
@@ -70,11 +75,28 @@ class ConnectRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaAdmission:
-    """One schema's admission; `findings` say where a refusal comes from, as far as files do."""
+    """One schema's admission; `findings` say where a refusal comes from, as far as files do.
+
+    A schema that is refused because it equals no version `differs` from the one that is most
+    like it.
+    """
 
     name: str
     admission: Admission
     findings: tuple[Finding, ...]
+    differs: VersionDifference | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionDifference:
+    """What a schema has otherwise than a version that is registered.
+
+    `advice` is what its Python class may say to have the same; empty where nothing is known.
+    """
+
+    version: int
+    changes: tuple[SchemaChange, ...]
+    advice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +231,48 @@ def _answers(
     else:
         admissions = admit_schemas(place, [one.offer for one in offered])
     return [
-        SchemaAdmission(name=one.name, admission=each, findings=_findings(request.topic, one, each))
+        SchemaAdmission(
+            name=one.name,
+            admission=each,
+            findings=_findings(request.topic, one, each),
+            differs=_find_difference(place.history, one.name, each),
+        )
         for one, each in zip(offered, admissions, strict=False)
     ]
+
+
+def _find_difference(
+    history: StoredHistory, name: str, admission: Admission
+) -> VersionDifference | None:
+    """From the version with the fewest differences, the latest of these."""
+    decision, sent = admission.decision, admission.sent
+    if decision.accepted or decision.incompatibilities or sent is None:
+        return None
+    if decision.status != NOT_REGISTERED:
+        return None
+    differences = []
+    for version, stored in reversed(history.entries):
+        with suppress(PayloadError, AvroParseError):
+            changes = stored_changes(stored, sent)
+            advice = _python_advice(changes) if is_class_name(name) else ""
+            differences.append(VersionDifference(version=version, changes=changes, advice=advice))
+    return min(differences, key=lambda difference: len(difference.changes), default=None)
+
+
+def _python_advice(changes: Sequence[SchemaChange]) -> str:
+    """A field that may be null has the default null in Python's schema only on demand (3.13.0)."""
+    without = [
+        change.path
+        for change in changes
+        if (change.before, change.after) == ("default = null", "default –")
+    ]
+    if not without:
+        return ""
+    field_name = without[0].rpartition(".")[2]
+    return (
+        f"the schema has the default null of {', '.join(without)} with required_default=True in "
+        f"the class: `{field_name} = String(required_default=True)` if it is a String"
+    )
 
 
 def _contradictions(

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -24,6 +24,8 @@ from tests.support.pulsar_broker import (
     pulsar_broker,
 )
 from tests.support.pulsar_class_path import class_path, find_java
+
+client_library = pytest.importorskip("pulsar")
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -170,3 +172,71 @@ def test_other_partitions_than_the_snapshot_has_are_named(
     assert command == f"update-partitioned-topic {topic} --partitions 4"
     admin_request("POST", url, 4)
     assert "left:" not in captured("restore", "--repo", tmp_path).out
+
+
+def test_versions_that_only_a_journal_has_decode_messages_as_before(
+    pulsar: RunningBroker, pulsar_namespace: NamespaceName, program: JavaProgram, tmp_path: Path
+) -> None:
+    """The schema is deleted with a tombstone, then with its numbers; nobody took a snapshot."""
+    topic = TopicName(pulsar_namespace, "measured")
+    a_repository(tmp_path, pulsar, pulsar_namespace)
+    keep_messages(pulsar, pulsar_namespace)
+    allow_all_schemas(pulsar, pulsar_namespace)
+    admin_request("PUT", f"{pulsar.admin_url}/admin/v2/persistent/{topic}")
+    definitions = [
+        {"type": "record", "name": "M", "fields": [{"name": "speed", "type": "long"}]},
+        {"type": "record", "name": "M", "fields": [{"name": "depth", "type": "long"}]},
+    ]
+    client = client_library.Client(pulsar.service_url)
+    for number in range(MESSAGES):
+        definition = definitions[number * len(definitions) // MESSAGES]
+        if number % (MESSAGES // len(definitions)) == 0:
+            define(tmp_path, topic, definition)
+            applied = captured("apply", "--auto-approve", "--repo", tmp_path)
+            assert applied.code == 0, applied.err
+            schema = client_library.schema.AvroSchema(None, schema_definition=definition)
+            producer = client.create_producer(f"persistent://{topic}", schema=schema)
+        (name,) = (each["name"] for each in definition["fields"])
+        producer.send({name: number})
+    client.close()
+    before = read(program, pulsar, topic)
+    define(tmp_path, TopicName(pulsar_namespace, "unrelated"), definitions[0])
+
+    schemas = f"{pulsar.admin_url}/admin/v2/schemas/{topic}"
+    admin_request("DELETE", f"{schemas}/schema")
+    hidden = plan_document(tmp_path)
+    drifted = json.loads(captured("drift", "--format", "json", "--repo", tmp_path).out)
+    refused = captured("restore", "--dry-run", "--repo", tmp_path)
+    admin_request("DELETE", f"{schemas}/schema?force=true")
+    lost = captured("plan", "--repo", tmp_path)
+    applied = captured("apply", "--auto-approve", "--repo", tmp_path)
+    ran = captured("restore", "--repo", tmp_path)
+
+    (registration,) = (one for one in hidden["actions"] if one.get("topic") == str(topic))
+    (deletion,) = (one for one in drifted["registries"][0]["drifts"] if "nextVersion" in one)
+    assert (registration["version"], deletion["nextVersion"]) == (3, 3)
+    assert refused.code == 1
+    assert f"schemas delete --force {topic}" in refused.out.replace("\n", " ")
+    assert (lost.code, applied.code) == (1, 1)
+    assert ran.code == 0, ran.err
+    assert len(before) == MESSAGES
+    assert read(program, pulsar, topic) == before
+    assert captured("plan", "--repo", tmp_path).code == 0
+
+
+def plan_document(root: Path) -> dict[str, Any]:
+    ran = captured("plan", "--format", "json", "--repo", root)
+    assert ran.code == 0, ran.err
+    document: dict[str, Any] = json.loads(ran.out)
+    return document
+
+
+def define(root: Path, topic: TopicName, definition: dict[str, Any]) -> None:
+    """Write the topic's manifest."""
+    manifest = {
+        "apiVersion": "pulsar-gitops/v1",
+        "kind": "Topic",
+        "schema": {"type": "AVRO", "definition": definition},
+    }
+    file = root / "namespaces" / str(topic.namespace) / f"{topic.local_name}.yaml"
+    file.write_text(json.dumps(manifest), "utf-8")

@@ -430,4 +430,11 @@ def _admission(answered: SchemaAdmission) -> dict[str, Any]:
         ],
         "notes": list(admission.notes),
         "findings": [finding_document(finding) for finding in answered.findings],
+        "differs": None
+        if answered.differs is None
+        else {
+            "version": answered.differs.version,
+            "changes": [change_document(change) for change in answered.differs.changes],
+            "advice": answered.differs.advice,
+        },
     }

@@ -209,7 +209,11 @@ def _after(answered: SchemaAdmission, excerpt: Excerpt) -> Iterator[RenderableTy
     admission = answered.admission
     if not admission.accepted and not answered.findings:
         yield _inset(Text(short(admission.decision.reason, 2000)))
-
+    if answered.differs and answered.differs.changes:
+        yield _inset(Text(f"differs from v{answered.differs.version}:"))
+        yield Padding(change_table(answered.differs.changes), (0, 0, 0, _INDENT + 2))
+        if answered.differs.advice:
+            yield _note(answered.differs.advice)
     for finding in answered.findings:
         yield _inset(finding_block(finding, excerpt))
     for note in admission.notes:
@@ -292,6 +296,9 @@ def match_report(matched: ClassMatch, excerpt: Excerpt, *, registry: str) -> Ren
     line_of = _line_reader(matched.extraction.sources, excerpt)
     for finding in match.findings[:_MAX_FINDINGS]:
         parts += [Text(""), finding_block(finding, line_of)]
+    if match.is_kept_out:
+        kept_out = "clients with it are refused until then: isAllowAutoUpdateSchema is false"
+        parts += [Text(""), _note(f"it is not registered; {kept_out}")]
     if match.is_new:
         file = f" {match.file}" if match.file else ""
         next_step = f"next: write the schema of the class into the repository{safe(file)}"
