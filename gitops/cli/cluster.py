@@ -13,6 +13,7 @@ from gitops.cli.session import (
     has_repository,
     open_registry,
     open_repository,
+    open_settings,
     open_snapshot,
     repository_folder,
 )
@@ -114,10 +115,14 @@ def open_target(
 def open_either(
     root: Path, names: list[str] | None, url: str | None, output: Path | None
 ) -> Iterator[Registry]:
-    """The registry of a repository or the cluster behind a URL, for what needs no files."""
+    """The registry of a repository or the cluster behind a URL, for what needs no files.
+
+    Only with an `output`, which must be none of them, it is looked for what all of these are.
+    """
     if address := cluster_address(root, names, url):
         with open_cluster(address) as (registry, _):
             yield registry
     else:
-        with open_registry(open_repository(root, output), names) as (registry, _):
+        opened = open_repository(root, output) if output else open_settings(root)
+        with open_registry(opened, names) as (registry, _):
             yield registry

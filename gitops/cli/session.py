@@ -110,6 +110,20 @@ def refuse_outputs(root: Path, outputs: Sequence[Path | None], inputs: Iterable[
             require_inside(root, output)
 
 
+def open_settings(root: Path) -> OpenedRepository:
+    """Read `gitops.yaml` alone, for what needs a registry and no other file."""
+    from gitops.repository.file_trees import FolderTree
+    from gitops.repository.loader import load_config
+
+    root = repository_root(root)
+    tree = FolderTree(root)
+    try:
+        return OpenedRepository(root=root, tree=tree, repository=load_config(tree))
+    except UsageError as error:
+        where = str((root.resolve() if root == HERE else root) / error.where)
+        raise UsageError(error.what, where=where, hint=error.hint) from error
+
+
 def empty_repository() -> OpenedRepository:
     """What a command works on that needs no repository: no files, and no registry of theirs."""
     nothing = Repository(

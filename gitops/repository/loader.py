@@ -111,6 +111,21 @@ def load(
     )
 
 
+def load_config(tree: FileTree) -> Repository:
+    """What `gitops.yaml` says, as a repository without any other file.
+
+    Raises UsageError where there is no `gitops.yaml`.
+    """
+    sources = TrackedFiles(tree)
+    config, _, findings = load_settings(sources)
+    return Repository(
+        config=config,
+        desired=RegistryState(),
+        digest=sources.digest(),
+        findings=_sorted(findings, config.rules),
+    )
+
+
 def _is_about_limit(file: str, sources: TrackedFiles) -> bool:
     try:
         return is_limit_waiver(sources.data(file))

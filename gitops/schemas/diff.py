@@ -37,7 +37,7 @@ def stored_changes(before: StoredSchema, after: StoredSchema) -> tuple[SchemaCha
     """What makes `after` another schema than `before` for Pulsar; all where nothing shows why."""
     if before.type is not after.type:
         return (type_change(before.type, after.type, after.type),)
-    changes = TYPES.row_of(after.type).diff(before, after)
+    changes = tuple(TYPES.row_of(after.type).diff(before, after))
     return tuple(change for change in changes if not change.ignored) or changes
 
 

@@ -183,7 +183,7 @@ def test_versions_that_only_a_journal_has_decode_messages_as_before(
     keep_messages(pulsar, pulsar_namespace)
     allow_all_schemas(pulsar, pulsar_namespace)
     admin_request("PUT", f"{pulsar.admin_url}/admin/v2/persistent/{topic}")
-    definitions = [
+    definitions: list[dict[str, Any]] = [
         {"type": "record", "name": "M", "fields": [{"name": "speed", "type": "long"}]},
         {"type": "record", "name": "M", "fields": [{"name": "depth", "type": "long"}]},
     ]
@@ -216,7 +216,7 @@ def test_versions_that_only_a_journal_has_decode_messages_as_before(
     (deletion,) = (one for one in drifted["registries"][0]["drifts"] if "nextVersion" in one)
     assert (registration["version"], deletion["nextVersion"]) == (3, 3)
     assert refused.code == 1
-    assert f"schemas delete --force {topic}" in refused.out.replace("\n", " ")
+    assert f"schemas delete --force {topic}" in " ".join(refused.out.split())
     assert (lost.code, applied.code) == (1, 1)
     assert ran.code == 0, ran.err
     assert len(before) == MESSAGES

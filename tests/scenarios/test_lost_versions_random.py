@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -136,6 +137,17 @@ class _World:
             self.run("schemas", "delete", name, "--yes", "--force", expect=None)
         return f"forced deletion of {lost}"
 
+    def restore(self) -> None:
+        """As the refusals say: what an older cluster has of deleted versions is removed first."""
+        for _ in range(len(_TOPICS) + 1):
+            if self.run("restore", expect=None) == 0:
+                return
+            removed = re.findall(r"schemas delete\s+--force\s+(\S+)", self.text)
+            assert removed, self.text
+            for topic in removed:
+                self.run("schemas", "delete", topic, "--yes", "--force")
+        self.run("restore")
+
     def wrong(self) -> list[tuple[str, int]]:
         """Stored messages that decode otherwise now, or not at all though the number is there."""
         found = []
@@ -182,8 +194,7 @@ def test_no_number_is_given_anew_and_a_restore_brings_all_back(
     if at_risk and not (planned == applied == 1):
         # Only where the apply brought back exactly what was lost.
         assert world.given_anew() == [], (loss, at_risk, world.text)
-    restored = world.run("restore", expect=None)
-    assert restored == 0 or not world.messages, (loss, world.text)
+    world.restore()
     for (topic, version), (payload, record) in world.messages.items():
         assert _decode(payload, world.live(topic)[0][version]) == record, (loss, topic, version)
     if at_risk:
