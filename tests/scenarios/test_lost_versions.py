@@ -10,6 +10,7 @@ import pytest
 
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.shops import V0, V1, V2, V3, Shop
+from tests.support.states import field, record
 
 
 @pytest.fixture
