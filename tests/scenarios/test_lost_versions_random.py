@@ -167,7 +167,6 @@ class _World:
 
 
 @pytest.mark.parametrize("seed", range(_SEED, _SEED + _RUNS))
-@pytest.mark.rule("PLAN-R023")
 def test_no_number_is_given_anew_and_a_restore_brings_all_back(
     seed: int, tmp_path: Path, command: Command
 ) -> None:
