@@ -50,7 +50,7 @@ def run(checkout: Path, *args: str) -> tuple[float, float]:
     started = time.perf_counter()
     command = [sys.executable, "-c", "from gitops.cli.app import main; main()", *args]
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
-    subprocess.run(command, check=True, capture_output=True, env=environment)
+    subprocess.run(command, check=True, capture_output=True, env=environment, cwd=checkout)
     wall = time.perf_counter() - started
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -68,7 +68,8 @@ def write_repository(root: Path, topics: int) -> None:
         message = f"message Event{number} {{ string name = 1; int64 at = 2; }}\n"
         proto = f'syntax = "proto3";\npackage bench;\n{message}'
         (folder / f"t{number:03}.proto").write_text(proto)
-        schema = f"{{type: PROTOBUF_NATIVE, definition: t{number:03}.proto}}"
+        root_message = f"message: bench.Event{number}"
+        schema = f"{{type: PROTOBUF_NATIVE, definition: t{number:03}.proto, {root_message}}}"
         (folder / f"t{number:03}.yaml").write_text(f"{HEAD}Topic\nschema: {schema}\n")
 
 
