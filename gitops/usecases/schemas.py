@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.broker.connection import connection_policies
-from gitops.broker.lines.table import line_of
+from gitops.broker.lines.table import UnknownBrokerError, line_of
 from gitops.broker.registration import register
 from gitops.changes.known_names import similar_topic
 from gitops.changes.schema_match import SchemaMatch, TopicPlace, match_schema
@@ -57,7 +57,8 @@ def find_upload_lockouts(
 ) -> tuple[Finding, ...]:
     """The clients that can no longer connect once the schema is registered.
 
-    None where the registry does not show what decides about them.
+    None where the registry does not show what decides about them, or has a release without a
+    profile.
     """
     try:
         scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
@@ -66,7 +67,7 @@ def find_upload_lockouts(
         above = state.namespaces[topic.namespace].policies
         policies, line = connection_policies(topic, own, above, broker), line_of(broker)
         decision = register(stored_history(history), schema, policies.strategy, line)
-    except (OutsideError, PayloadError):
+    except (OutsideError, UnknownBrokerError, PayloadError):
         return ()
     if not decision.accepted or decision.known or history.latest is None:
         return ()

@@ -6,9 +6,10 @@ import pytest
 
 from gitops.model.errors import NotThereError
 from gitops.model.names import TopicName
-from gitops.usecases.schemas import read_history, read_version
+from gitops.model.policy import BrokerSettings, NamespacePolicies, SchemaCompatibilityStrategy
+from gitops.usecases.schemas import find_upload_lockouts, read_history, read_version
 from tests.support.fake_registry import FakeRegistry
-from tests.support.states import CREATED, INT64, ORDERS, STRING, state, topic_state
+from tests.support.states import CREATED, INT64, ORDERS, STRING, avro, field, state, topic_state
 
 _KNOWN = state(topic_state(CREATED, STRING, INT64, after=3))
 
@@ -56,3 +57,15 @@ def test_who_may_not_list_topics_is_told_without_a_suggestion() -> None:
         read_history(registry, TopicName(ORDERS, "craeted"))
 
     assert "did you mean" not in raised.value.hint
+
+
+@pytest.mark.parametrize(("release", "count"), [("4.0.7", 1), ("9.1.0", 0)])
+def test_nobody_is_warned_of_an_upload_to_a_release_without_a_profile(
+    release: str, count: int
+) -> None:
+    policies = NamespacePolicies(schema_compatibility_strategy=SchemaCompatibilityStrategy.BACKWARD)
+    topic = topic_state(CREATED, avro(field("a"), field("b")))
+    known = state(topic, namespaces={ORDERS: policies})
+    registry = FakeRegistry(known, broker=BrokerSettings(release=release))
+
+    assert len(find_upload_lockouts(registry, CREATED, avro(field("a")))) == count
