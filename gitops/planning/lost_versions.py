@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gitops.broker.lines.table import line_of
+from gitops.broker.lines.table import find_line, line_of
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
@@ -52,10 +52,12 @@ def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Itera
 def lost_numbers(recorded: SchemaHistory, live: SchemaHistory, broker: BrokerSettings) -> set[int]:
     """The recorded versions that are no more, and recorded numbers that would be given anew.
 
-    A broker that does not show tombstones shows nothing of the latter while it has no version.
+    A broker that does not show tombstones shows nothing of the latter while it has no version. One
+    without a profile is taken for one that shows them.
     """
     numbers = set(lost_versions(recorded.entries, live))
-    if live.entries or line_of(broker).has_metadata:
+    line = find_line(broker.release)
+    if live.entries or line is None or line.has_metadata:
         numbers.update(range(live.next_version, recorded.next_version))
     return numbers
 
