@@ -14,6 +14,8 @@ from gitops.model.journal import Attempt, JournalRun, Outcome
 
 _Entry = Mapping[str, Any]
 _INTERRUPTED: Final = "the process ended before the answer was written down"
+_MOST_VERSIONS: Final = 1_000_000
+"""A topic has fewer versions; a larger number in a journal is damage."""
 
 
 def read_journal(path: Path) -> tuple[JournalRun, ...]:
@@ -65,7 +67,7 @@ class _Run:
                 self._attempts[number] = replace(
                     self._attempts[number],
                     outcome=Outcome(entry["outcome"]),
-                    version=entry.get("version"),
+                    version=_version(entry.get("version")),
                     error=entry.get("error", ""),
                 )
             case "end":
@@ -103,7 +105,19 @@ def _damaged(path: Path, number: int) -> UsageError:
     )
 
 
+def _version(value: object) -> int | None:
+    """Raises ValueError for what no registry answers."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if value is None or (is_number and 0 <= value < _MOST_VERSIONS):
+        return value
+    raise ValueError(value)
+
+
 def _begun(entry: _Entry) -> JournalRun:
+    """Raises KeyError, TypeError or ValueError for what no apply writes."""
+    texts = [entry[name] for name in ("time", "plan", "registry", "address")]
+    if not all(isinstance(text, str) for text in [*texts, *entry.get("lost", ())]):
+        raise TypeError(texts)
     return JournalRun(
         run=entry["run"],
         began=entry["time"],

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from gitops.journal.reader import read_journal
 from gitops.journal.writer import JournalFile, is_journal
@@ -83,6 +83,7 @@ def _histories_after(
         if attempt.version is None or attempt.action["action"] not in _ABOUT_SCHEMAS:
             continue
         topic = TopicName.parse(attempt.action["topic"]).keeper
+        str(topic).encode()  # as below
         before = changed.get(topic, known.get(topic, SchemaHistory()))
         begins_anew = run.command == "apply" and _is_first(attempt)
         changed[topic] = _after(attempt, SchemaHistory() if begins_anew else before)
@@ -104,16 +105,18 @@ def _after(attempt: Attempt, history: SchemaHistory) -> SchemaHistory:
         return SchemaHistory(next_version=following)
     entries = {entry.version: entry for entry in history.entries}
     if attempt.outcome is Outcome.DONE:
-        schema = attempt.action["schema"]
-        info = SchemaInfo(
-            type=SchemaType(schema["type"]),
-            schema=schema["schema"],
-            properties=schema["properties"],
-        )
-        entries[number] = SchemaEntry(version=number, info=info)
+        entries[number] = SchemaEntry(version=number, info=_schema(attempt.action["schema"]))
     return SchemaHistory(
         entries=tuple(entries[version] for version in sorted(entries)), next_version=following
     )
+
+
+def _schema(document: Mapping[str, Any]) -> SchemaInfo:
+    """Raises TypeError or ValueError for what no plan contains."""
+    text, properties = document["schema"], document["properties"]
+    for value in (text, *properties.keys(), *properties.values()):
+        value.encode()  # half a surrogate pair can be stored nowhere
+    return SchemaInfo(type=SchemaType(document["type"]), schema=text, properties=properties)
 
 
 _ABOUT_SCHEMAS: Final = ("RegisterSchema", "DeleteSchema")
