@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from gitops.broker.connection import ConnectionPolicies, Role
-from gitops.broker.lockouts import Lockout
+from gitops.broker.lockouts import ClientKind, Lockout
 from gitops.broker.registration import CANDIDATE
+from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName
 from gitops.model.rollout_reason import name_list
@@ -113,7 +114,8 @@ def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts
     """32 hex digits of everybody whom a plan locks out of a namespace, and of why.
 
     What counts, of each topic with a lockout: its name and versions, the policies in force before
-    and after, what is registered, and which roles with which versions are locked out.
+    and after, what is registered, and which roles with which versions, schemas of their own and
+    names of declared clients are locked out.
     """
     content: list[object] = [str(namespace)]
     for topic in sorted(topics, key=lambda topic: topic.change.topic):
@@ -128,12 +130,20 @@ def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts
                 _policies(change.before),
                 _policies(change.after),
                 change.schema.version if change.schema else None,
-                [[one.kind.role, one.kind.version] for one in lockouts],
+                [_client_kind(lockout.kind) for lockout in lockouts],
                 *([line.name for line in change.upgrade or ()] if topic.by_broker else []),
             ]
         )
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
+
+
+def _client_kind(kind: ClientKind) -> list[object]:
+    """A client that is declared after the approval is another one, which nobody approved."""
+    document: list[object] = [kind.role, kind.version, *sorted(kind.clients)]
+    if kind.version is None and isinstance(kind.offer, StoredSchema):
+        document += [kind.offer.type.value, kind.offer.data.hex()]
+    return document
 
 
 def _policies(policies: ConnectionPolicies) -> list[object]:
