@@ -19,9 +19,12 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope
+from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
+from gitops.planning.lost_versions import restore_command
 from gitops.ports import Registry
+from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.client_schema import topic_avro_type
 from gitops.schemas.payload import PayloadError, stored_history
 
@@ -82,6 +85,34 @@ def find_upload_lockouts(
         topic=topic, history=history, before=policies, after=policies, line=line, schema=action
     )
     return policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
+
+
+def find_reused_number(
+    registry: Registry, topic: TopicName, schema: SchemaInfo, look_up: VersionLookUp
+) -> tuple[str, ...]:
+    """What is wrong with the next version's number: a recorded version had it, with another schema.
+
+    Nothing where the registry has the schema already, or does not answer.
+    """
+    try:
+        scope = Scope(namespaces=frozenset(), topics=frozenset({topic}))
+        live = registry.observe(scope).topics[topic].history
+    except OutsideError:
+        return ()
+    recorded = look_up({topic}, ())
+    former = recorded.histories.get(topic, SchemaHistory())
+    number = live.next_version
+    same = [entry.info for entry in former.entries if entry.version == number]
+    known = [entry.info for entry in live.entries]
+    if number >= former.next_version or any(is_same(info, schema) for info in (*same, *known)):
+        return ()
+    journal = recorded.journals.get(topic)
+    source = f"the journal {journal}" if journal else "the snapshot"
+    warning = (
+        f"v{number} is a number that {source} has, and stored messages may carry it: these decode "
+        f"wrongly; bring the versions back: {restore_command(topic.namespace, registry.name)}"
+    )
+    return (warning,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

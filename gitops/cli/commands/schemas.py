@@ -63,23 +63,32 @@ def upload(
 ) -> int:
     """Register a schema; prints the version that the registry answers.
 
-    Warns of clients that can no longer connect once it is registered.
+    Warns of clients that can no longer connect once it is registered, and of a number that a lost
+    version had.
     """
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
+    from gitops.cli.session import has_repository, repository_root
+    from gitops.registries.git.recorded_versions import recorded_at_head
+    from gitops.registries.snapshot import SnapshotRegistry
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
-    from gitops.usecases.schemas import find_upload_lockouts
+    from gitops.repository.file_trees import FolderTree
+    from gitops.usecases.schemas import find_reused_number, find_upload_lockouts
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
-        lockouts = find_upload_lockouts(live, name, info)
+        warnings = [finding.message for finding in find_upload_lockouts(live, name, info)]
+        if url is None and has_repository(repo):
+            root = repository_root(repo)
+            recorded = SnapshotRegistry(live.name, FolderTree(root), live.broker)
+            warnings += find_reused_number(live, name, info, recorded_at_head(root, recorded))
+        for warning in warnings:
+            print_message(f"warning: {warning}")
         signals.raise_if_requested()
         version = live.register_schema(name, info)
-    for finding in lockouts:
-        print_message(f"warning: {finding.message}")
     print_text(f"{version}\n")
     print_message(f"{name} is registered as v{version}")
     return Exit.GOOD

@@ -186,6 +186,29 @@ def test_an_upload_warns_of_clients_that_it_locks_out(
 
 
 @pytest.mark.slow
+def test_an_upload_warns_of_the_number_of_a_lost_version(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    topic, file = "shop/orders/order-created", tmp_path / "r.avsc"
+    file.write_text(RECORD)
+    lost = json.loads(command("schemas", "get", topic, "--repo", applied).out)
+    (tmp_path / "lost.avsc").write_text(json.dumps(lost))
+    command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+
+    def upload(file: Path) -> str:
+        done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
+        assert (done.code, done.out) == (0, "0\n"), done.err
+        return done.err
+
+    other = upload(file)
+    command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+    same = upload(tmp_path / "lost.avsc")
+
+    assert other.startswith("warning: v0 is a number that the journal .gitops/local.journal has, ")
+    assert "warning" not in same
+
+
+@pytest.mark.slow
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)
