@@ -107,10 +107,11 @@ def _damaged(path: Path, number: int) -> UsageError:
 
 def _version(value: object) -> int | None:
     """Raises ValueError for what no registry answers."""
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    if value is None or (is_number and 0 <= value < _MOST_VERSIONS):
-        return value
-    raise ValueError(value)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_VERSIONS:
+        raise ValueError(value)
+    return value
 
 
 def _begun(entry: _Entry) -> JournalRun:

@@ -40,6 +40,14 @@ class RecordedVersions:
     unreadable_journals: Mapping[str, str] = field(default_factory=dict)
 
 
+def unreadable_notes(recorded: RecordedVersions) -> tuple[str, ...]:
+    """What is not known, since journals are broken."""
+    return tuple(
+        f"Lost versions that only {file} has are not known: {reason}."
+        for file, reason in sorted(recorded.unreadable_journals.items())
+    )
+
+
 def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
     """The recorded versions that are no more, or that are another schema now."""
     there = {entry.version: entry.info for entry in live.entries}

@@ -20,6 +20,7 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
+from gitops.planning.lost_versions import unreadable_notes
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import FileTree, Progress, Registry, no_progress
@@ -58,6 +59,8 @@ def drift(
         with suppress(OutsideError):
             other_topics = sum(len(registry.list_topics(name)) for name in others)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
+    names = plan_input.desired.topics.keys()
+    versions = recorded_at_head(root, recorded)(names, names)
     registered = [one.topic for one in managed.topics.values() if one.history.entries]
     report = find_drift(
         DriftInput(
@@ -72,10 +75,13 @@ def drift(
             unlisted=unmanaged.unlisted,
             other_namespaces=others,
             other_topics=other_topics,
-            limits=(*known.limits, *limits, *short_lived_limits(registry, registered)),
-            versions=recorded_at_head(root, recorded)(
-                plan_input.desired.topics.keys(), plan_input.desired.topics.keys()
+            limits=(
+                *known.limits,
+                *limits,
+                *short_lived_limits(registry, registered),
+                *unreadable_notes(versions),
             ),
+            versions=versions,
         )
     )
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}

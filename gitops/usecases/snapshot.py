@@ -15,7 +15,7 @@ from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
 from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.lost_versions import lost_numbers
+from gitops.planning.lost_versions import RecordedVersions, lost_numbers, unreadable_notes
 from gitops.planning.refusals import version_list
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
 from gitops.registries.git.recorded_versions import recorded_at_head
@@ -84,11 +84,13 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
-    lost = _lost_versions(registry, root, tree, state)
-    notes: tuple[str, ...] = ()
+    snapshot = SnapshotRegistry(name, tree, registry.broker)
+    versions = recorded_at_head(root, snapshot)(state.topics, ())
+    lost = _lost_versions(versions, state, registry.broker)
+    notes = unreadable_notes(versions)
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
-        notes = tuple(unread_notes(observed))
+        notes = (*notes, *unread_notes(observed))
         if observed.topics or not observed.unread:
             old = (*old, *recorded_clients_file(tree, name))
             files = {**files, clients_path(name): render_observed_clients(observed)}
@@ -115,15 +117,13 @@ class LostVersionsError(GitopsError):
 
 
 def _lost_versions(
-    registry: Registry, root: Path, tree: FileTree, state: RegistryState
+    recorded: RecordedVersions, state: RegistryState, broker: BrokerSettings
 ) -> dict[TopicName, tuple[int, ...]]:
     """By topic, also of versions that only journals have; a broken file is written anew."""
-    snapshot = SnapshotRegistry(registry.name, tree, registry.broker)
-    recorded = recorded_at_head(root, snapshot)(state.topics, ())
     lost = {}
     for topic, live in sorted(state.topics.items()):
         history = recorded.histories.get(topic, SchemaHistory())
-        if numbers := lost_numbers(history, live.history, registry.broker):
+        if numbers := lost_numbers(history, live.history, broker):
             lost[topic] = tuple(sorted(numbers))
     return lost
 

@@ -2,16 +2,15 @@
 
 A broker of 4.0.7 is filled. Each newer one opens a copy of its disk, and every answer of audit is
 compared with REST, with the binary protocol and with the Java client of 4.0.7. Then 4.2.4 takes
-definitions that are new, and 4.0.7 opens its disk: the way back. Some of the
-hand-written histories are taken, others in every run: REHEARSAL=N takes all of them, each under
-three strategies, with N random ones, and goes back from 5.0.0-M1 as well.
+definitions that are new, and 4.0.7 opens its disk: the way back. Some of the hand-written histories
+are taken, others with another REHEARSAL_SEED. REHEARSAL=N takes all of them, each under three
+strategies, with N random ones, and goes back from 5.0.0-M1 as well.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -59,6 +58,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow]
 OLD: Final = "4.0.7"
 NEWER: Final = ("4.2.4", "5.0.0-M1")
 _COUNT: Final = 6
+_SEED: Final = 1
 _SHORT: Final = 25
 """The per cent of the hand-written histories that a short rehearsal has."""
 _SHOWN: Final = 10
@@ -162,7 +162,7 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
     return Rehearsal(
         folder=folder,
         java=java,
-        seed=int(os.environ.get("REHEARSAL_SEED") or secrets.randbelow(10**9)),
+        seed=int(os.environ.get("REHEARSAL_SEED") or _SEED),
         count=int(count or _COUNT),
         is_short=not count,
     )
@@ -204,8 +204,8 @@ def test_an_upgrade_and_the_way_back_do_what_audit_says(
 
 
 def line_name(release: str) -> str:
-    """`4.2` for `4.2.4`."""
-    return release[:3]
+    """`4.2` for `4.2.4`; a milestone has a profile of its own."""
+    return release if "-M" in release else release[:3]
 
 
 def compare(running: Running, forecast: Forecast, target: str) -> None:

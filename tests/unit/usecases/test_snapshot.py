@@ -256,6 +256,18 @@ _LEARNED = known_settings({"release": "4.0.7"}, SettingSource.LEARNED)
 _FILE = "snapshots/fake/broker.json"
 
 
+def test_a_broken_journal_is_named(tmp_path: Path) -> None:
+    journal = tmp_path / ".gitops/live.journal"
+    journal.parent.mkdir()
+    journal.write_text('{"entry": "start", "run": 1}\n', "utf-8")
+    known = state(topic_state(CREATED, STRING))
+
+    made = make_snapshot(FakeRegistry(known), tmp_path, MemoryTree({}), _repository(known))
+
+    (note,) = made.notes
+    assert note.startswith("Lost versions that only .gitops/live.journal has are not known: line 1")
+
+
 def _taken(
     root: Path,
     known: RegistryState,
