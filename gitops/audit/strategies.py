@@ -95,11 +95,12 @@ def lockout_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
             lockout.kind.version for lockout in same if lockout.kind.version is not None
         )
         reason = same[0].reason.replace(CANDIDATE, f"v{same[0].kind.version}")
+        before = "" if is_latest else f"set {strategy.value} once no such client is left, or "
         finding = make_finding(
             LOCKED_OUT,
             f"{versions_text(versions)}: {message}: {reason}",
             subject=str(topic.name),
-            hint=f"set {strategy.value} once no such client is left, or move to a new topic",
+            hint=f"{before}keep the topic's strategy, or move to a new topic",
         )
         if not is_latest:
             finding = replace(finding, severity=Severity.WARNING)
