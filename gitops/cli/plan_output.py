@@ -25,7 +25,7 @@ from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.ports import Registry
-from gitops.registries.git.recorded_versions import VersionLookUp, recorded_at_head
+from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.reports.json.documents import plans_document, to_text
 from gitops.reports.results import PlanResult, RegistryPlan
@@ -64,20 +64,13 @@ def make_plan(
     reviewed: Mapping[str, Any] | None = None,
     undone: Undo | None = None,
     keep_going: bool = False,
-    journal: Path | None = None,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError.
 
     With files that undo a change it deletes what that made, and nothing else. `reviewed` is the
-    document of a plan: then it is made of what that looked at. `journal` is one that may lie
-    elsewhere than journals do by default.
+    document of a plan: then it is made of what that looked at.
     """
-    request = replace(
-        _fixing_request(opened, registry, config),
-        prune=prune,
-        keep_going=keep_going,
-        recorded=_recorded_versions(opened, registry, journal),
-    )
+    request = replace(_fixing_request(opened, registry, config), prune=prune, keep_going=keep_going)
     if reviewed:
         request = replace(
             request,
@@ -114,15 +107,10 @@ def plan_request(
         config=config,
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
-        recorded=_recorded_versions(opened, registry, None),
+        recorded=recorded_at_head(
+            opened.root, SnapshotRegistry(registry.name, opened.tree, registry.broker)
+        ),
     )
-
-
-def _recorded_versions(
-    opened: OpenedRepository, registry: Registry, journal: Path | None
-) -> VersionLookUp:
-    snapshot = SnapshotRegistry(registry.name, opened.tree, registry.broker)
-    return recorded_at_head(opened.root, snapshot, journal)
 
 
 def _fixing_request(

@@ -35,15 +35,16 @@ class JournaledVersions:
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_versions(root: Path, registry: str, journal: Path | None = None) -> JournaledVersions:
-    """From the journals in `.gitops`, from those of plan files at the root, and from `journal`.
+def read_versions(root: Path, registry: str) -> JournaledVersions:
+    """From the journals in `.gitops`, and from those of plan files at the root.
 
-    A registry that got another address is the same registry, as it is for a snapshot.
+    A registry that got another address is the same registry, as it is for a snapshot. A journal
+    elsewhere may be of another repository, whose registry has the same name.
     """
     runs: list[tuple[JournalRun, str]] = []
     unreadable: dict[str, str] = {}
-    for path in _journals(root, journal):
-        name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+    for path in _journals(root):
+        name = str(path.relative_to(root))
         try:
             runs += ((run, name) for run in read_journal(path) if run.registry == registry)
         except UsageError as error:
@@ -63,11 +64,9 @@ def read_versions(root: Path, registry: str, journal: Path | None = None) -> Jou
     return JournaledVersions(histories=histories, files=files, unreadable=unreadable)
 
 
-def _journals(root: Path, journal: Path | None) -> Iterator[Path]:
+def _journals(root: Path) -> Iterator[Path]:
     """Other files that have such a name are left out, and what a link leads to elsewhere."""
-    found = chain(sorted((root / FOLDER).glob("*.journal")), sorted(root.glob("*.journal")))
-    paths = dict.fromkeys([*found, *([journal] if journal else [])])
-    for path in paths:
+    for path in chain(sorted((root / FOLDER).glob("*.journal")), sorted(root.glob("*.journal"))):
         with suppress(UsageError, OSError):
             require_inside(root, path)
             if is_journal(path):

@@ -241,7 +241,6 @@ def _apply_one(
             prune=choices.prune,
             keep_going=choices.keep_going,
             reviewed=document,
-            journal=part.journal,
         )
         resumption = resume(document, made) if document else Resumption(plan=made)
         made = require_order(resumption.plan, config, opened, display)

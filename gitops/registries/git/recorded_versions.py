@@ -27,16 +27,11 @@ VersionLookUp = Callable[[Collection[TopicName], Collection[TopicName]], Recorde
 """Reads the snapshot of some topics, and of some of them also what it had at earlier commits."""
 
 
-def recorded_at_head(
-    root: Path, snapshot: SnapshotRegistry, journal: Path | None = None
-) -> VersionLookUp:
-    """Looks into the snapshot, the journals, and the clone around `root` from its checked out head.
-
-    `journal` is one that lies elsewhere than journals do by default.
-    """
+def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
+    """Looks into the snapshot, the journals, and the clone of `root` from its checked out head."""
 
     def look_up(topics: Collection[TopicName], past: Collection[TopicName]) -> RecordedVersions:
-        journaled = read_versions(root, snapshot.name, journal)
+        journaled = read_versions(root, snapshot.name)
         if snapshot.is_empty and not past and journaled == JournaledVersions():
             return RecordedVersions()
         try:
