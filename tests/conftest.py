@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, and every command with
-# them that a test starts and interrupts.
+# A shell that starts the tests in the background has them ignore Ctrl-C, nohup a closed terminal,
+# and every command with them that a test starts and signals.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 raise_recursion_limit()
 
