@@ -12,7 +12,7 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import find_line, line_of
 from gitops.broker.producer_connection import admit_schemas
 from gitops.changes.registries import topic_policies
-from gitops.changes.repository_plan import PlanRequest, read_plan_input
+from gitops.changes.repository_plan import PlanRequest, find_losses, read_plan_input
 from gitops.model.broker_settings import broker_notes
 from gitops.model.clients import (
     Client,
@@ -27,6 +27,7 @@ from gitops.model.errors import GitopsError, UsageError
 from gitops.model.findings import Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
+from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaInfo
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.client_readers import assumed_java_notes, misread_versions
@@ -138,6 +139,10 @@ def connect_client(
     topics = frozenset(use.topic for use in _declared_uses(client))
     plan_input = read_plan_input(_limit(request, topics))
     plan = make_plan(plan_input)
+    if request.recorded:
+        lost = find_losses(request.recorded, plan_input, plan)
+        lost = tuple(apply_severities(lost, request.repository.config.rules))
+        plan = replace(plan, findings=(*plan.findings, *lost))
     pinned = _pinned_schemas(client, plan_input, plan, pin_source)
     uses = (
         *(_resolve(use, client, use.subscription, pinned) for use in client.consumes),
@@ -333,7 +338,8 @@ def _planned_topic(
     obstacle = next(
         (
             f"the plan cannot be applied: {finding.message}"
-            for finding in plan.findings
+            for group in plan.findings
+            for finding in group.members
             if finding.severity is Severity.ERROR and finding.subject in subjects
         ),
         "",

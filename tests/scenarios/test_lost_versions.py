@@ -313,6 +313,22 @@ def test_the_journal_of_a_plan_file_counts(journaled: Shop) -> None:
     assert "the journal plan.json.journal has" in findings["PLAN-R023"]["message"]
 
 
+def test_a_client_is_not_promised_a_version_that_was_lost(journaled: Shop) -> None:
+    journaled.lose("--force")
+    client = journaled.root / "clients" / "billing.yaml"
+    client.parent.mkdir()
+    client.write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Client\nname: billing\nowner: '@acme/billing'\n"
+        f"consumes: [{{topic: {journaled.topic}, subscription: billing, schema: {{version: 0}}}}]\n"
+    )
+
+    code, text = journaled.run("connect", "client", "billing", "--format", "json")
+
+    (connection,) = json.loads(text)["connections"]
+    assert (code, connection["afterPlan"]["answer"]) == (1, "unknown"), connection
+    assert "the registry lost v1, v0" in connection["afterPlan"]["reason"]
+
+
 @pytest.mark.rule("PLAN-R023")
 def test_a_broken_journal_leaves_open_what_was_lost(journaled: Shop) -> None:
     journal = journaled.root / ".gitops" / "live.journal"
