@@ -27,7 +27,7 @@ from gitops.model.plan import SchemaChange
 from gitops.model.policy import PolicyChange
 from gitops.planning.creations import counted
 from gitops.planning.drift import moment_text
-from gitops.planning.lost_versions import forget_command
+from gitops.planning.lost_versions import accept_command, forget_command
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
 
@@ -282,8 +282,8 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
     if any(isinstance(one, SchemaDeletion) and one.begins_anew for one in report.drifts):
         restore = command("restore", report, options)
         yield (
-            f"if messages of deleted schemas are still stored: `{restore}` before any `apply`, "
-            "which would give their numbers anew"
+            f"if messages of deleted schemas are still stored: `{restore}`; `apply` is refused "
+            f"until then, or until `{accept_command(report.registry)}` records the loss"
         )
     hidden = [
         one
