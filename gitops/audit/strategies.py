@@ -14,9 +14,9 @@ from gitops.audit.topic import (
     unregistered_versions,
     versions_text,
 )
-from gitops.broker.connection import ConnectionTarget, Role
+from gitops.broker.connection import ConnectionTarget
 from gitops.broker.consumer_compatibility import check_sent
-from gitops.broker.lockouts import ClientKind, Lockout, find_lockouts
+from gitops.broker.lockouts import ROLES, ClientKind, Lockout, find_lockouts
 from gitops.broker.registration import CANDIDATE
 from gitops.model.findings import Severity
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -25,7 +25,6 @@ from gitops.model.rules import make_finding
 REFUSED: Final = "AUDIT-S001"
 STRICTER: Final = "AUDIT-S002"
 LOCKED_OUT: Final = "AUDIT-S003"
-_ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
 
 STRICTEST_FIRST: Final = (
     Strategy.FULL_TRANSITIVE,
@@ -81,7 +80,7 @@ def lockout_causes(topic: AuditedTopic, strategy: Strategy) -> Iterator[Cause]:
     kinds = [
         ClientKind(role=role, offer=schema, version=version)
         for version, schema in reversed(topic.history.entries)
-        for role in _ROLES
+        for role in ROLES
     ]
     lockouts = find_lockouts(now, then, kinds)
     alike: dict[tuple[str, bool], list[Lockout]] = {}

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Role
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.producer_connection import admit_producer
+
+ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,10 @@ class Lockout:
 def find_lockouts(
     before: ConnectionTarget, after: ConnectionTarget, kinds: Iterable[ClientKind]
 ) -> tuple[Lockout, ...]:
-    """What becomes of each kind; one whose version `before` does not have is meant to connect."""
+    """The kinds that `before` accepts and `after` refuses.
+
+    A kind whose version only `after` has is one if `after` refuses it.
+    """
     known = {version for version, _ in before.history.entries}
     lockouts = []
     for kind in kinds:

@@ -117,7 +117,7 @@ def open_either(
 ) -> Iterator[Registry]:
     """The registry of a repository or the cluster behind a URL, for what needs no files.
 
-    Only with an `output`, which must be none of them, it is looked for what all of these are.
+    All files of the repository are read only for an `output`, which must not be one of them.
     """
     if address := cluster_address(root, names, url):
         with open_cluster(address) as (registry, _):

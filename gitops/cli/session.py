@@ -85,19 +85,10 @@ def open_repository(
 
     root = repository_root(root)
     tree = FolderTree(root)
-    with progress_bar() as progress:
-        try:
-            opened = OpenedRepository(
-                root=root,
-                tree=tree,
-                repository=load(tree, progress, release=release),
-                release=release,
-            )
-        except UsageError as error:
-            where = str((root.resolve() if root == HERE else root) / error.where)
-            raise UsageError(error.what, where=where, hint=error.hint) from error
+    with progress_bar() as progress, _placed_errors(root):
+        repository = load(tree, progress, release=release)
     refuse_outputs(root, outputs, tree.consulted())
-    return opened
+    return OpenedRepository(root=root, tree=tree, repository=repository, release=release)
 
 
 def refuse_outputs(root: Path, outputs: Sequence[Path | None], inputs: Iterable[Path]) -> None:
@@ -117,8 +108,15 @@ def open_settings(root: Path) -> OpenedRepository:
 
     root = repository_root(root)
     tree = FolderTree(root)
-    try:
+    with _placed_errors(root):
         return OpenedRepository(root=root, tree=tree, repository=load_config(tree))
+
+
+@contextmanager
+def _placed_errors(root: Path) -> Iterator[None]:
+    """Let errors about a file of the repository name its path."""
+    try:
+        yield
     except UsageError as error:
         where = str((root.resolve() if root == HERE else root) / error.where)
         raise UsageError(error.what, where=where, hint=error.hint) from error

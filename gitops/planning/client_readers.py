@@ -71,7 +71,7 @@ class MisreadVersion:
         """The misreading as a sentence."""
         place = f" at '{self.misreading.path}'" if self.misreading.path else ""
         return (
-            f"{CLIENT_PROFILES[self.language].library} {_does(self.misreading)} messages of "
+            f"{CLIENT_PROFILES[self.language].library} {_effect(self.misreading)} messages of "
             f"v{self.version}{place}: {self.misreading.message}"
         )
 
@@ -105,7 +105,7 @@ def assumed_java_notes(
 _OTHER_VALUES: Final = frozenset({Cause.NAME, Cause.UNION, Cause.ALIAS, Cause.SYMBOL, Cause.LAYOUT})
 
 
-def _does(misreading: Misreading) -> str:
+def _effect(misreading: Misreading) -> str:
     return "may read wrong values from" if misreading.is_silent else "fails on"
 
 
@@ -145,7 +145,7 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
                     version,
                     Remark(
                         rule=CLIENT_MISREADS,
-                        message=f"{profile.library} with {known} {_does(found)} messages of "
+                        message=f"{profile.library} with {known} {_effect(found)} messages of "
                         f"{messages}: {found.message} ({name_list(sorted(names), _MOST_NAMES)})",
                         path=found.path,
                         pointer=pointer,

@@ -62,6 +62,11 @@ class _Cause:
     lockouts: tuple[Lockout, ...]
 
     @property
+    def client_names(self) -> list[str]:
+        """The declared clients."""
+        return sorted({name for lockout in self.lockouts for name in lockout.kind.clients})
+
+    @property
     def change(self) -> str:
         """What locks them out."""
         change = self.topic.change
@@ -113,9 +118,9 @@ def lockout_report(
 def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts]) -> str:
     """32 hex digits of everybody whom a plan locks out of a namespace, and of why.
 
-    What counts, of each topic with a lockout: its name and versions, the policies in force before
-    and after, what is registered, and which roles with which versions, schemas of their own and
-    names of declared clients are locked out.
+    It covers, for each topic with a lockout: its name and versions, the policies in force before
+    and after, the new version, and the role, version or schema, and declared clients of each kind
+    that is locked out.
     """
     content: list[object] = [str(namespace)]
     for topic in sorted(topics, key=lambda topic: topic.change.topic):
@@ -139,7 +144,7 @@ def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts
 
 
 def _client_kind(kind: ClientKind) -> list[object]:
-    """A client that is declared after the approval is another one, which nobody approved."""
+    """Includes declared clients: an approval does not cover clients that are declared later."""
     document: list[object] = [kind.role, kind.version, *sorted(kind.clients)]
     if kind.version is None and isinstance(kind.offer, StoredSchema):
         document += [kind.offer.type.value, kind.offer.data.hex()]
@@ -187,9 +192,9 @@ def _topic_count(number: int) -> str:
 def without_named_clients(
     findings: Iterable[Finding], named: Collection[tuple[str, str]]
 ) -> tuple[Finding, ...]:
-    """Leave out what other findings say: a new version keeps these declared clients out.
+    """Remove lockouts by a new version whose declared clients other findings name.
 
-    `named` are pairs of topic and client. What a waiver approves stays.
+    `named` are pairs of topic and client. Lockouts that a waiver approves stay.
     """
     kept: list[Finding] = []
     for finding in findings:
@@ -217,8 +222,8 @@ def _is_by_schema(finding: Finding) -> bool:
 def clients_named_by_plan(findings: Iterable[Finding]) -> frozenset[tuple[str, str]]:
     """Topic and name of each declared client whose lockout a plan's own findings report.
 
-    These are lockouts by a policy or a broker line, and those that a waiver approves. For others
-    the order of upgrades says what to do: see `without_named_clients`.
+    These are lockouts by a policy or a broker line, and lockouts that a waiver approves. The others
+    are findings of the rollout: see `without_named_clients`.
     """
     return frozenset(
         (member.subject, client)
@@ -295,8 +300,7 @@ def _member(cause: _Cause) -> Finding:
             "before that"
         )
         finding = replace(finding, location=location, hint=hint).from_origin(namespace, "broker")
-    names = tuple(sorted({name for one in lockouts for name in one.kind.clients}))
-    if names:
+    if names := tuple(cause.client_names):
         finding = replace(finding, severity=Severity.ERROR, clients=names)
     elif not change.history.entries:
         # Nobody is known to have connected to a topic without a schema so far.
@@ -312,7 +316,7 @@ def _observed_text(cause: _Cause) -> str:
     Statistics show no schema, so that such a client makes no lockout certain.
     """
     change, role = cause.topic.change, cause.role
-    if any(lockout.kind.clients for lockout in cause.lockouts):
+    if cause.client_names:
         return ""
     if change.is_unread:
         return "its statistics could not be read, so that its clients are not known"
@@ -343,7 +347,7 @@ def _observed_text(cause: _Cause) -> str:
 
 
 def _policy_location(change: TopicChange) -> Location | None:
-    """The line of the first policy that changes and stands in the files."""
+    """The line of the first policy that changes, None if the files do not set it."""
     if change.locate_policy is None:
         return None
     before, after = change.before, change.after
@@ -385,7 +389,7 @@ def _clients_text(cause: _Cause) -> str:
     if any(one.kind.version is None and one.kind.offer != "NONE" for one in cause.lockouts):
         kinds.append("with a schema of their own")
     latest = ", the latest version," if cause.rule == LATEST else ""
-    names = sorted({name for one in cause.lockouts for name in one.kind.clients})
+    names = cause.client_names
     declared = f" ({', '.join(names)})" if names else ""
     return f"{cause.role}s {' and '.join(kinds)}{latest}{declared}"
 
@@ -396,7 +400,7 @@ def _policy_hint(cause: _Cause) -> str:
             "keep the former policy, or move to a new topic; a waiver approves it: "
             "`--waivers waivers/` writes one"
         )
-    if names := sorted({name for one in cause.lockouts for name in one.kind.clients}):
+    if names := cause.client_names:
         return f"first upgrade {name_list(names, _LISTED)}, or keep the former policy"
     return "first make sure that no such client is left, or keep the former policy"
 
@@ -404,7 +408,7 @@ def _policy_hint(cause: _Cause) -> str:
 def _schema_hint(cause: _Cause) -> str:
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
-    if names := sorted({name for one in cause.lockouts for name in one.kind.clients}):
+    if names := cause.client_names:
         return (
             f"deploy {', '.join(names)} with code that reads the old and the new schema, and "
             "declare the new schema in the client manifest (`schema: {definition: …}`); then apply"

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from gitops.broker.connection import (
     ConnectionPolicies,
@@ -20,7 +19,7 @@ from gitops.broker.connection import (
     Role,
 )
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lockouts import ClientKind, Lockout, admit, find_lockouts
+from gitops.broker.lockouts import ROLES, ClientKind, Lockout, admit, find_lockouts
 from gitops.broker.registration import CANDIDATE, register
 from gitops.model.clients import (
     Client,
@@ -39,11 +38,9 @@ from gitops.planning.refusals import TopicCase, version_list
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 from gitops.schemas.strategies import TRANSITIVE
 
-_ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
-
 LocatePolicy = Callable[[NamespaceName | TopicName | None, str], Location | None]
-"""Where a policy of a topic or a namespace stands in the files; without either, a setting of the
-registry's brokers in `gitops.yaml`."""
+"""Returns the line of a policy of a topic or a namespace, or with None that of a broker setting in
+`gitops.yaml`."""
 
 
 def client_kinds(
@@ -68,7 +65,7 @@ def client_kinds(
                 clients=tuple(names.get((role, version), ())),
             )
             for version, offer in offers
-            for role in _ROLES
+            for role in ROLES
         ),
         *own,
     )
@@ -250,7 +247,7 @@ def waiver_effects(case: TopicCase) -> tuple[str, ...]:
 
 
 def _lockout_sentences(lockouts: Sequence[Lockout], new: int) -> Iterator[str]:
-    for role in _ROLES:
+    for role in ROLES:
         versions = [
             one.kind.version
             for one in lockouts

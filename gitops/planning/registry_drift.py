@@ -131,6 +131,7 @@ class _Search:
         self._plan_input = drift_input.plan_input
         self._observed = drift_input.plan_input.observed
         self._recorded = drift_input.recorded or RegistryState()
+        self._declared = declared_uses(drift_input.plan_input.clients)
         self.pending: set[NamespaceName | TopicName] = set()
 
     def drifts(self) -> Iterator[Drift]:
@@ -204,7 +205,7 @@ class _Search:
                 yield replace(drift, lockouts=self._lockouts(drift))
 
     def _lockouts(self, drift: PolicyDrift) -> tuple[Finding, ...]:
-        """Clients that the value in the registry keeps out, and the one before it let in."""
+        """Clients that the former value accepts and the value in the registry refuses."""
         broker, subject = self._plan_input.broker, drift.subject
         namespace = subject.namespace if isinstance(subject, TopicName) else subject
         former: dict[str, Any] = {
@@ -212,10 +213,7 @@ class _Search:
         }
         above = self._observed.namespaces[namespace].policies
         unmanaged = {state.topic: state for state in self._input.unmanaged}
-        declared, clients = (
-            declared_uses(self._plan_input.clients),
-            self._plan_input.observed_clients,
-        )
+        clients, line = self._plan_input.observed_clients, line_of(broker)
         lockouts = []
         for topic, state in sorted({**unmanaged, **self._observed.topics}.items()):
             if subject not in (topic, topic.namespace):
@@ -230,8 +228,8 @@ class _Search:
                 history=state.history,
                 before=connection_policies(topic, former_own, former_above, broker),
                 after=connection_policies(topic, state.policies, above, broker),
-                line=line_of(broker),
-                declared=tuple(declared.get(topic, ())),
+                line=line,
+                declared=tuple(self._declared.get(topic, ())),
                 observed=clients.topics.get(topic) if clients else None,
                 is_unread=topic in clients.unread if clients else False,
             )

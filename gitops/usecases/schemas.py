@@ -18,7 +18,7 @@ from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.model.state import Scope
+from gitops.model.state import Scope, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
@@ -55,24 +55,39 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
     return found[-1]
 
 
-def find_upload_lockouts(
-    registry: Registry, topic: TopicName, schema: SchemaInfo
-) -> tuple[Finding, ...]:
-    """The clients that can no longer connect once the schema is registered.
+def upload_warnings(
+    registry: Registry, topic: TopicName, schema: SchemaInfo, look_up: VersionLookUp | None = None
+) -> tuple[str, ...]:
+    """What follows from registering the schema by hand.
 
-    None where the registry does not show what decides about them, or has a release without a
-    profile.
+    Clients that can no longer connect, and a version number that a lost version had: `look_up`
+    finds the recorded versions. Empty where the registry does not answer.
     """
     try:
-        scope = Scope(namespaces=frozenset({topic.namespace}), topics=frozenset({topic}))
-        state, broker = registry.observe(scope), registry.broker
-        history, own = state.topics[topic].history, state.topics[topic].policies
-        above = state.namespaces[topic.namespace].policies
-        policies, line = connection_policies(topic, own, above, broker), line_of(broker)
+        state = registry.observe(Scope(topics=frozenset({topic}))).topics[topic]
+    except OutsideError:
+        return ()
+    lockouts = (finding.message for finding in _upload_lockouts(registry, state, schema))
+    reused = _reused_number(registry, state, schema, look_up) if look_up else ""
+    return (*lockouts, *([reused] if reused else []))
+
+
+def _upload_lockouts(
+    registry: Registry, state: TopicState, schema: SchemaInfo
+) -> tuple[Finding, ...]:
+    """Empty if the namespace's policies cannot be read, or the release has no profile."""
+    topic, history, broker = state.topic, state.history, registry.broker
+    if history.latest is None:
+        return ()
+    try:
+        scope = Scope(namespaces=frozenset({topic.namespace}))
+        above = registry.observe(scope).namespaces[topic.namespace].policies
+        policies = connection_policies(topic, state.policies, above, broker)
+        line = line_of(broker)
         decision = register(stored_history(history), schema, policies.strategy, line)
     except (OutsideError, UnknownBrokerError, PayloadError):
         return ()
-    if not decision.accepted or decision.known or history.latest is None:
+    if not decision.accepted or decision.known:
         return ()
     action = RegisterSchema(
         topic=topic,
@@ -87,32 +102,24 @@ def find_upload_lockouts(
     return policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
 
 
-def find_reused_number(
-    registry: Registry, topic: TopicName, schema: SchemaInfo, look_up: VersionLookUp
-) -> tuple[str, ...]:
-    """What is wrong with the next version's number: a recorded version had it, with another schema.
-
-    Nothing where the registry has the schema already, or does not answer.
-    """
-    try:
-        scope = Scope(namespaces=frozenset(), topics=frozenset({topic}))
-        live = registry.observe(scope).topics[topic].history
-    except OutsideError:
-        return ()
+def _reused_number(
+    registry: Registry, state: TopicState, schema: SchemaInfo, look_up: VersionLookUp
+) -> str:
+    """A warning if the next version's number belonged to another recorded schema, else empty."""
+    topic, number = state.topic, state.history.next_version
     recorded = look_up({topic}, ())
     former = recorded.histories.get(topic, SchemaHistory())
-    number = live.next_version
-    same = [entry.info for entry in former.entries if entry.version == number]
-    known = [entry.info for entry in live.entries]
-    if number >= former.next_version or any(is_same(info, schema) for info in (*same, *known)):
-        return ()
+    if number >= former.next_version:
+        return ""
+    restored = (entry for entry in former.entries if entry.version == number)
+    if any(is_same(entry.info, schema) for entry in (*state.history.entries, *restored)):
+        return ""
     journal = recorded.journals.get(topic)
     source = f"the journal {journal}" if journal else "the snapshot"
-    warning = (
+    return (
         f"v{number} is a number that {source} has, and stored messages may carry it: these decode "
         f"wrongly; bring the versions back: {restore_command(topic.namespace, registry.name)}"
     )
-    return (warning,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

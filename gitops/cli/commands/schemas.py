@@ -73,19 +73,19 @@ def upload(
     from gitops.registries.snapshot import SnapshotRegistry
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
     from gitops.repository.file_trees import FolderTree
-    from gitops.usecases.schemas import find_reused_number, find_upload_lockouts
+    from gitops.usecases.schemas import upload_warnings
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
-        warnings = [finding.message for finding in find_upload_lockouts(live, name, info)]
+        look_up = None
         if url is None and has_repository(repo):
             root = repository_root(repo)
-            recorded = SnapshotRegistry(live.name, FolderTree(root), live.broker)
-            warnings += find_reused_number(live, name, info, recorded_at_head(root, recorded))
-        for warning in warnings:
+            snapshot = SnapshotRegistry(live.name, FolderTree(root), live.broker)
+            look_up = recorded_at_head(root, snapshot)
+        for warning in upload_warnings(live, name, info, look_up):
             print_message(f"warning: {warning}")
         signals.raise_if_requested()
         version = live.register_schema(name, info)
