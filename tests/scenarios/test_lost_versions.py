@@ -36,9 +36,7 @@ def test_an_apply_of_another_change_gives_no_lost_number_anew(shop: Shop) -> Non
 
 
 @pytest.mark.rule("PLAN-R023")
-@pytest.mark.parametrize("fixture", ["shop", "journaled"])
-def test_a_check_reports_the_loss(fixture: str, request: pytest.FixtureRequest) -> None:
-    shop: Shop = request.getfixturevalue(fixture)
+def test_a_check_reports_the_loss(shop: Shop) -> None:
     shop.lose("--force")
     shop.define(V2)
 
@@ -229,6 +227,17 @@ def test_a_journal_has_versions_that_no_snapshot_has(journaled: Shop) -> None:
     deletion = next(one for one in drift["drifts"] if one["topic"] == journaled.topic)
     assert deletion["recordedVersions"] == [0, 1]
     assert deletion["journal"] == ".gitops/live.journal"
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_check_reports_a_loss_that_a_journal_shows(journaled: Shop) -> None:
+    journaled.lose("--force")
+    journaled.define(V2)
+
+    code, findings = journaled.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert code == 1
+    assert findings["PLAN-R023"]["severity"] == "error"
 
 
 @pytest.mark.rule("PLAN-R023")
