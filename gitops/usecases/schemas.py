@@ -105,12 +105,15 @@ def _upload_lockouts(
 def _reused_number(
     registry: Registry, state: TopicState, schema: SchemaInfo, look_up: VersionLookUp
 ) -> str:
-    """A warning if the next version's number belonged to another recorded schema, else empty."""
+    """A warning if another recorded schema had the next version's number, or if that is unknown."""
     topic, number = state.topic, state.history.next_version
     recorded = look_up({topic}, ())
     former = recorded.histories.get(topic, SchemaHistory())
     if number >= former.next_version:
-        return ""
+        broken = recorded.unreadable.get(topic)
+        if broken is None and not state.history.entries:
+            broken = next(iter(recorded.unreadable_journals.values()), None)
+        return f"whether v{number} was another schema is unknown: {broken}" if broken else ""
     restored = (entry for entry in former.entries if entry.version == number)
     if any(is_same(entry.info, schema) for entry in (*state.history.entries, *restored)):
         return ""

@@ -209,6 +209,30 @@ def test_an_upload_warns_of_the_number_of_a_lost_version(
 
 
 @pytest.mark.slow
+def test_an_upload_warns_of_records_that_cannot_be_read(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    topic, file = "shop/orders/order-created", tmp_path / "r.avsc"
+    file.write_text(RECORD)
+    assert command("snapshot", "--repo", applied).code == 0
+    command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+    snapshot = applied / "snapshots/local" / f"{topic}.json"
+    journal = applied / ".gitops/local.journal"
+
+    for broken in (snapshot, journal):
+        intact = {path: path.read_bytes() for path in (snapshot, journal)}
+        other = journal if broken is snapshot else snapshot
+        other.unlink()
+        broken.write_bytes(intact[broken].splitlines(keepends=True)[0] + b"]\n{}\n")
+        done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
+        assert (done.code, done.out) == (0, "0\n"), done.err
+        assert done.err.startswith("warning: whether v0 was another schema is unknown: "), broken
+        for path, content in intact.items():
+            path.write_bytes(content)
+        command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+
+
+@pytest.mark.slow
 def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) -> None:
     def schemas(*args: object) -> str:
         done = command("schemas", *args, "--repo", applied)
