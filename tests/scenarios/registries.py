@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -55,7 +55,10 @@ def embedded(folder: Path) -> Iterator[Live]:
 
 @contextmanager
 def served(folder: Path) -> Iterator[Live]:
-    with serve_in_thread(EmbeddedRegistry("served", folder / "served.db")) as url:
+    with (
+        closing(EmbeddedRegistry("served", folder / "served.db")) as registry,
+        serve_in_thread(registry) as url,
+    ):
         yield behind_rest(url)
 
 
