@@ -174,7 +174,7 @@ def test_enforced_validation_refuses_messages_without_a_schema(
     assert versions_and_ids(pulsar.service_url, topic) == [(0, "0")]
 
 
-@pytest.mark.parametrize("release", ["3.0.7", "4.2.4", "5.0.0-M1"])
+@pytest.mark.parametrize("release", ["3.0.7", "4.2.4", "5.0.1"])
 def test_brokers_of_other_lines(release: str) -> None:
     topic = "persistent://public/default/lines"
     wanted = [FIRST, SECOND, THIRD] * 4

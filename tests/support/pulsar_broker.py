@@ -25,7 +25,7 @@ from tests.support.pulsar_class_path import (
     QUICK_START,
     RELEASE,
     BrokerUnavailableError,
-    class_path,
+    broker_class_path,
     find_java,
 )
 
@@ -119,7 +119,7 @@ def pulsar_broker(settings: BrokerSettings | None = None) -> Iterator[RunningBro
         yield RunningBroker(admin_url=given, service_url=os.environ.get("PULSAR_SERVICE_URL", ""))
         return
     wanted = settings or BrokerSettings()
-    java, jars = find_java(wanted.release), class_path(wanted.release)
+    java, jars = find_java(wanted.release), broker_class_path(wanted.release)
     if wanted.data:
         with _started(java, jars, wanted.data, wanted) as running:
             yield running

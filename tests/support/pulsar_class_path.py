@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -70,8 +70,35 @@ def java_version(java: str | Path) -> int:
     return int(version[1]) if version else 0
 
 
+def broker_class_path(release: str = RELEASE) -> str:
+    """The class path on which a broker of that release starts; raises BrokerUnavailableError.
+
+    That of `class_path`, in which the jars named in `jars-RELEASE.xml`, if there is one, replace
+    those of other versions.
+    """
+    jars = class_path(release).split(":")
+    pom = POMS / f"jars-{release}.xml"
+    if not pom.is_file():
+        return ":".join(jars)
+    artifacts = re.findall("<artifact>(.+):(.+):(.+)</artifact>", pom.read_text(encoding="utf-8"))
+    for group, name, version in artifacts:
+        folder = f"/{group.replace('.', '/')}/{name}/"
+        index = next(number for number, jar in enumerate(jars) if folder in jar)
+        repository = jars[index].partition(folder)[0]
+        jars[index] = f"{repository}{folder}{version}/{name}-{version}.jar"
+    with _locked(CACHE / "pulsar-class-path.lock"):
+        if not _are_there(jars):
+            _run_maven(pom, "validate")
+        if not _are_there(jars):
+            raise BrokerUnavailableError(f"mvn did not download the jars of {pom.name}")
+    return ":".join(jars)
+
+
 def class_path(release: str = RELEASE) -> str:
-    """A broker's class path, from the cache or from Maven; raises BrokerUnavailableError."""
+    """The class path of a release's classes, from the cache or from Maven.
+
+    Raises BrokerUnavailableError.
+    """
     pom = POMS / f"pom-{release}.xml"
     digest = hashlib.sha256(pom.read_bytes()).hexdigest()[:16]
     cached = CACHE / f"pulsar-class-path-{digest}.txt"
@@ -94,28 +121,38 @@ def _is_complete(cached: Path) -> bool:
     """Whether the cache names jars that are all still there."""
     if not cached.is_file():
         return False
-    jars = cached.read_text(encoding="utf-8").strip().split(":")
+    return _are_there(cached.read_text(encoding="utf-8").strip().split(":"))
+
+
+def _are_there(jars: Iterable[str]) -> bool:
     return all(Path(jar).is_file() for jar in jars)
 
 
 def _resolve(pom: Path, target: Path) -> None:
     """Let Maven download the jars and write their paths; raises BrokerUnavailableError."""
+    unfinished = target.with_suffix(".part")
+    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
+    _run_maven(pom, goal, f"-Dmdep.outputFile={unfinished}")
+    if not _is_complete(unfinished):
+        raise BrokerUnavailableError("mvn named jars that are not there")
+    unfinished.replace(target)
+
+
+def _run_maven(pom: Path, *goals: str) -> None:
+    """Run Maven on a pom; raises BrokerUnavailableError with its first error."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise BrokerUnavailableError("no mvn on the PATH (it resolves the broker's jars)")
-    unfinished = target.with_suffix(".part")
-    goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
-    command = [mvn, "-q", "-B", "-f", str(pom), goal, f"-Dmdep.outputFile={unfinished}"]
+    command = [mvn, "-q", "-B", "-f", str(pom), *goals]
     try:
-        done = subprocess.run(
+        ended = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=RESOLVE_SECONDS
         )
     except subprocess.TimeoutExpired as cause:
         raise BrokerUnavailableError("mvn did not resolve the broker's jars in time") from cause
-    if done.returncode != 0 or not _is_complete(unfinished):
-        said = maven_error(done.stdout + done.stderr)
-        raise BrokerUnavailableError(f"mvn could not resolve the broker's jars: {said}")
-    unfinished.replace(target)
+    if ended.returncode != 0:
+        error = maven_error(ended.stdout + ended.stderr)
+        raise BrokerUnavailableError(f"mvn could not resolve the broker's jars: {error}")
 
 
 def maven_error(printed: str) -> str:

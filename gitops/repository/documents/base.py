@@ -40,7 +40,12 @@ class Document(BaseModel):
     """A mapping whose keys are all known; keys are camelCase in YAML."""
 
     model_config = ConfigDict(
-        frozen=True, strict=True, extra="forbid", alias_generator=to_camel, protected_namespaces=()
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        protected_namespaces=(),
+        defer_build=True,
     )
 
     has_secrets: ClassVar[bool] = False
