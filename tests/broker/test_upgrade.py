@@ -4,7 +4,7 @@ A broker of 4.0.7 is filled. Each newer one opens a copy of its disk, and every 
 compared with REST, with the binary protocol and with the Java client of 4.0.7. Then 4.2.4 takes
 definitions that are new, and 4.0.7 opens its disk: the way back. Some of the hand-written histories
 are taken, others with another REHEARSAL_SEED. REHEARSAL=N takes all of them, each under three
-strategies, with N random ones, and goes back from 5.0.0-M1 as well.
+strategies, with N random ones, and goes back from 5.0.1 as well.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from tests.support.pulsar_broker import BrokerSettings, BrokerUnavailableError, 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 OLD: Final = "4.0.7"
-NEWER: Final = ("4.2.4", "5.0.0-M1")
+NEWER: Final = ("4.2.4", "5.0.1")
 _COUNT: Final = 6
 _SEED: Final = 1
 _SHORT: Final = 25
