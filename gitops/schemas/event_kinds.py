@@ -54,11 +54,12 @@ def changed_parts(
 
 
 def _remark(version: str, reason: Reason, half: str, *, backward: bool) -> Remark:
+    cannot = "cannot read" if reason.is_certain else "may fail on or misread"
     if backward:
-        message = f"consumers with the new schema cannot read messages of {version}"
+        message = f"consumers with the new schema {cannot} messages of {version}"
         mine, other, hint = reason.reader_pointer, reason.writer_pointer, reason.hint
     else:
-        message = f"consumers with {version} cannot read messages of the new schema"
+        message = f"consumers with {version} {cannot} messages of the new schema"
         mine, other, hint = reason.writer_pointer, reason.reader_pointer, reason.writer_hint
     remark = Remark(
         rule=_RULE,

@@ -52,6 +52,7 @@ class Reason(Struct, frozen=True):
 
     `path` is dotted field names with `[]` for items and `{}` for values; pointers are RFC 6901.
     `hint` is for who may still change the reader, `writer_hint` for who may change the writer.
+    `is_certain` is False where it depends on the values or on the client.
     """
 
     rule: str
@@ -61,6 +62,7 @@ class Reason(Struct, frozen=True):
     reader_pointer: str
     hint: str = ""
     writer_hint: str = ""
+    is_certain: bool = True
 
 
 class DefinitionForm(Enum):
@@ -165,7 +167,6 @@ class SchemaTypeRow:
     versions of this type, and `check_latest` the one of a single version where that differs.
     `crashes_on_null`: the checker fails on the half of a KEY_VALUE that is null. `is_known`: the
     broker line has a type of that name. `is_opaque`: it has a definition, which nobody reads.
-    `is_nameless`: messages contain no names of fields, so that readers need the definition.
 
     `review` has our own remarks on one definition, `review_half` those on it as half of a
     KEY_VALUE, `review_half_defaults` those on the defaults and the top of such a half, and
@@ -173,10 +174,11 @@ class SchemaTypeRow:
     a strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic:
     the present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
 
-    `resolve` gets what is written and what reads it: why Avro's resolution of both fails, of types
-    whose readers resolve. `unreadable_reason` gets a reader and a writer: why a consumer fails on
-    such messages, None where it reads them, or nothing is known. `misreadings` gets a writer and a
-    reader: what a client that decodes in another way than Java's gets wrong.
+    `resolve` gets what is written and what reads it: why a reader fails, by Avro's resolution, or
+    of JSON by what clients take; nothing of other types. `unreadable_reason` gets a reader and a
+    writer: why a consumer fails on such messages, None where it reads them, or nothing is known.
+    `misreadings` gets a writer and a reader: what a client that decodes in another way than Java's
+    gets wrong.
     """
 
     validate: Callable[[StoredSchema], None]
@@ -191,7 +193,6 @@ class SchemaTypeRow:
     crashes_on_null: bool = False
     is_known: bool = True
     is_opaque: bool = False
-    is_nameless: bool = False
     review: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks
     review_half_defaults: Callable[[StoredSchema], tuple[Remark, ...]] = _no_remarks

@@ -13,6 +13,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.event_kinds import changed_parts
 from gitops.schemas.key_value.parser import add_half_prefix
+from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import Reason, Remark
 from gitops.schemas.strategies import TRANSITIVE, promised_reads
 from gitops.schemas.types import SchemaTypes
@@ -28,7 +29,7 @@ def unread_messages(
 ) -> Iterator[tuple[int, Remark]]:
     """What the new schema cannot read, with the newest version concerned; `versions` oldest first.
 
-    Only AVRO definitions, also in halves of a KEY_VALUE: readers of JSON go by names alone. What
+    Of AVRO by Avro's resolution, of JSON by what clients take, also in halves of a KEY_VALUE. What
     the latest version cannot read either was reported when that was registered. Under
     ALWAYS_COMPATIBLE definitions of one kind of event are compared elsewhere.
     """
@@ -38,6 +39,7 @@ def unread_messages(
     if new.type not in {old.type for _, old in versions}:
         yield versions[-1][0], _type_change(versions[-1][0], latest, new)
         return
+    yield from _half_type_changes(types, versions, new)
     new_reads, _ = promised_reads(strategy)
     if strategy is Strategy.ALWAYS_COMPATIBLE or (new_reads and strategy in TRANSITIVE):
         return
@@ -51,23 +53,45 @@ def unread_messages(
                 yield version, _remark(version, half, reason)
 
 
+def _half_type_changes(
+    types: SchemaTypes, versions: Sequence[tuple[int, StoredSchema]], new: StoredSchema
+) -> Iterator[tuple[int, Remark]]:
+    """Halves of a KEY_VALUE whose type is another one than that of the latest version.
+
+    Of equal bytes KV-W002 says it.
+    """
+    version, latest = versions[-1]
+    if latest.type is not new.type or latest.data == new.data:
+        return
+    for half, before, after in types.row_of(new.type).parts(latest, new):
+        if half and before.type is not after.type and not may_share_bytes(before.type, after.type):
+            remark = Remark(
+                rule=UNREAD,
+                message=f"the {half} changes from {before.type.value} to {after.type.value}: "
+                f"consumers with the new schema cannot read messages of v{version}, nor those "
+                f"with v{version} new messages",
+                pointer=f"/{half}",
+                old_pointer=f"/{half}",
+                hint="use a new topic for the new type",
+            )
+            yield version, remark
+
+
 def _reasons(
     types: SchemaTypes, writer: StoredSchema, reader: StoredSchema
 ) -> Iterator[tuple[str, Reason]]:
     if writer.type is not reader.type:
         return
     for half, before, after in changed_parts(types, writer, reader):
-        row = types.row_of(after.type)
-        if row.is_nameless:
-            for reason in row.resolve(before, after):
-                yield half, reason
+        for reason in types.row_of(after.type).resolve(before, after):
+            yield half, reason
 
 
 def _remark(version: int, half: str, reason: Reason) -> Remark:
+    cannot = "cannot read" if reason.is_certain else "may fail on or misread"
     remark = Remark(
         rule=UNREAD,
-        message=f"consumers with the new schema cannot read messages of v{version}: "
-        f"{reason.message}",
+        message=f"consumers with the new schema {cannot} messages of v{version}: {reason.message}",
         path=reason.path,
         pointer=reason.reader_pointer,
         old_pointer=reason.writer_pointer,

@@ -62,7 +62,7 @@ class AvroDefinitions:
 
     def names(self, schema: StoredSchema) -> tuple[str, ...]:
         """The full name of a record and its aliases; none for other definitions."""
-        top = self._read_or_none(schema)
+        top = self.read_or_none(schema)
         if not isinstance(top, Record):
             return ()
         namespace = top.name.rpartition(".")[0]
@@ -79,7 +79,7 @@ class AvroDefinitions:
 
     def review_half(self, schema: StoredSchema) -> tuple[Remark, ...]:
         """Why nothing follows a definition, its defaults apart."""
-        top = self._read_or_none(schema)
+        top = self.read_or_none(schema)
         return () if top is None else review_recursion(top)
 
     def review_half_defaults(self, schema: StoredSchema) -> tuple[Remark, ...]:
@@ -87,7 +87,7 @@ class AvroDefinitions:
 
         The broker never looks at the defaults (Pulsar 4.0.7); a reader that needs one does.
         """
-        top = self._read_or_none(schema)
+        top = self.read_or_none(schema)
         return (
             *review_defaults(self._parser, text_of(schema), "KV-W003"),
             *(review_top(top, is_half=True) if top else ()),
@@ -98,12 +98,12 @@ class AvroDefinitions:
         """Defaults that Java cannot turn into the value of their logical type."""
         if b'"logicalType"' not in schema.data or b'"default"' not in schema.data:
             return ()
-        top = self._read_or_none(schema)
+        top = self.read_or_none(schema)
         return () if top is None else review_logical_defaults(top)
 
     def review_accepted(self, schema: StoredSchema) -> tuple[Remark, ...]:
         """What no broker looks at and blocks no later version, but harms some clients."""
-        top = self._read_or_none(schema)
+        top = self.read_or_none(schema)
         return (*review_top(top), *self.review_logical_defaults(schema)) if top else ()
 
     def change_review(
@@ -144,7 +144,7 @@ class AvroDefinitions:
 
     def resolve(self, writer: StoredSchema, reader: StoredSchema) -> tuple[Reason, ...]:
         """Why Avro's resolution fails; nothing where one of both is no definition."""
-        written, read = self._read_or_none(writer), self._read_or_none(reader)
+        written, read = self.read_or_none(writer), self.read_or_none(reader)
         if written is None or read is None:
             return ()
         return compatibility.can_read(written, read).reasons
@@ -161,7 +161,8 @@ class AvroDefinitions:
 
         return why
 
-    def _read_or_none(self, schema: StoredSchema) -> Schema | None:
+    def read_or_none(self, schema: StoredSchema) -> Schema | None:
+        """The definition, None for what is none."""
         try:
             return self._parser.parse_data(schema.data)
         except (AvroParseError, RecursionError):  # without Jackson's limits anything may come
@@ -198,7 +199,6 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         equal=avro.equal,
         check=avro.check,
         crashes_on_null=True,
-        is_nameless=True,
         review=avro.review,
         review_half=avro.review_half,
         review_half_defaults=avro.review_half_defaults,

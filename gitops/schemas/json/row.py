@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.schemas.avro.errors import AvroParseError, JavaError
@@ -12,8 +14,10 @@ from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.row import AvroDefinitions, avro_row
 from gitops.schemas.json.compatibility import JacksonForm, JsonChecker
 from gitops.schemas.json.legacy_parser import LegacyParser, NotJacksonError, UnknownTypeIdError
+from gitops.schemas.json.reading import unread_json
 from gitops.schemas.row import (
     InvalidSchemaDataError,
+    Reason,
     Remark,
     SchemaTypeRow,
     no_misreadings,
@@ -79,17 +83,41 @@ def _review_legacy(legacy: LegacyParser, text: str) -> tuple[Remark, ...]:
     )
 
 
+def _resolve(
+    definitions: AvroDefinitions, writer: StoredSchema, reader: StoredSchema
+) -> tuple[Reason, ...]:
+    """Why clients fail, or may fail, on the JSON of another schema."""
+    written, read = definitions.read_or_none(writer), definitions.read_or_none(reader)
+    if written is None or read is None:
+        return (_UNKNOWN,)
+    try:
+        return tuple(unread_json(written, read))
+    except RecursionError:
+        return (_UNKNOWN,)
+
+
+_UNKNOWN: Final = Reason(
+    rule="JSON-P001",
+    message="a definition is not an Avro schema, so that fields are not compared",
+    path="",
+    writer_pointer="",
+    reader_pointer="",
+    hint="compare the two definitions by hand",
+    is_certain=False,
+)
+
+
 def json_row(parser: AvroParser, form: JacksonForm, legacy: LegacyParser) -> SchemaTypeRow:
     """The row for the parsers of one broker line."""
     json, avro = _JsonDefinitions(parser, form, legacy), AvroDefinitions(parser)
     return replace(
         avro_row(parser, takes_top_union=True),
-        is_nameless=False,
         validate=json.validate,
         check_latest=JsonChecker(parser, form, legacy).check,
         review=json.review,
         review_half=json.review_half,
         review_change=avro.change_review(Wire.JSON),
         unreadable_reason=avro.reader_check(Wire.JSON),
-        misreadings=no_misreadings,  # clients of every language read JSON by names
+        resolve=partial(_resolve, avro),
+        misreadings=no_misreadings,  # `resolve` has what clients of any language fail on
     )

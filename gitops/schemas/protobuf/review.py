@@ -37,14 +37,37 @@ class _Field:
 
 
 def remarks(old: StoredSchema, new: StoredSchema, *, forward: bool) -> tuple[Remark, ...]:
-    """One remark for each field that is gone or differs; nothing where a side does not say.
+    """One remark for each field that is gone or differs; one where it is unknown what changes.
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
     before, after = (_fields(one.properties.get(_PARSING_INFO, "")) for one in (old, new))
     if not before or not after:
-        return ()
+        return () if old.data == new.data else (_unknown_numbers(is_new=not after),)
+    if before == after and old.data != new.data:
+        return (_UNKNOWN_CHANGE,)
     return tuple(_changes(before, after, forward=forward))
+
+
+_UNKNOWN_CHANGE: Final = Remark(
+    rule="PROTOBUF-W001",
+    message=f"the definition changes, and the fields of the root message in {_PARSING_INFO} do "
+    "not: whether consumers read the nested messages of the other schema is unknown",
+    hint="compare the .proto files",
+)
+
+
+def _unknown_numbers(*, is_new: bool) -> Remark:
+    lacking = "the new schema does" if is_new else "the old schema does"
+    return Remark(
+        rule="PROTOBUF-W001",
+        message=f"{lacking} not show its Protobuf field numbers ({_PARSING_INFO} in the "
+        "properties), which Pulsar does not compare: whether consumers with the one read messages "
+        "of the other is unknown",
+        pointer=_PLACE,
+        old_pointer=_PLACE,
+        hint="compare the .proto files, and let a producer of Java's client register the schema",
+    )
 
 
 def _changes(

@@ -65,7 +65,7 @@ def test_a_change_deep_in_unions_arrays_and_maps_is_found() -> None:
     ("old", "new", "rules"),
     [
         (SchemaType.AVRO, SchemaType.JSON, []),
-        (SchemaType.PROTOBUF, SchemaType.PROTOBUF, []),
+        (SchemaType.PROTOBUF, SchemaType.PROTOBUF, ["PROTOBUF-W001"]),  # no field numbers
         (SchemaType.JSON, SchemaType.JSON, ["AVRO-W001"]),
     ],
 )

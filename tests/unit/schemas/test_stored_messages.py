@@ -47,13 +47,55 @@ def test_what_the_latest_version_cannot_read_either_was_reported_before() -> Non
     assert not _unread(Strategy.FORWARD, info(_TEXT), info(_LONG), info(_LONG))
 
 
-def test_halves_of_a_pair_are_compared_and_json_is_not() -> None:
+def test_halves_of_a_pair_are_compared() -> None:
     ((version, path, _),) = _unread(Strategy.FORWARD, pair(_LONG, _LONG), pair(_LONG, _WIDER))
 
     assert (version, path) == (0, "value.b")
-    assert not _unread(
-        Strategy.FORWARD, info(_LONG, SchemaType.JSON), info(_WIDER, SchemaType.JSON)
+
+
+def test_a_half_of_another_type_is_read_by_nobody() -> None:
+    ((version, _, message),) = _unread(
+        Strategy.ALWAYS_COMPATIBLE, pair(_LONG, _LONG), pair(_LONG, _WIDER, value_type="JSON")
     )
+
+    assert version == 0
+    assert message == (
+        "the value changes from AVRO to JSON: consumers with the new schema cannot read messages "
+        "of v0, nor those with v0 new messages"
+    )
+    same = pair(_LONG, _LONG, value_type="JSON")
+    assert not _unread(Strategy.ALWAYS_COMPATIBLE, pair(_LONG, _LONG), same)  # KV-W002
+    to_bytes = pair(_LONG, "", value_type="BYTES")
+    assert not _unread(Strategy.ALWAYS_COMPATIBLE, pair(_LONG, _LONG), to_bytes)
+
+
+def test_halves_of_json_are_compared() -> None:
+    narrow = record(field("a", "int"))
+    before, after = (pair(one, _LONG, "JSON") for one in (_LONG, narrow))
+
+    ((version, path, message),) = _unread(Strategy.FORWARD, before, after)
+
+    assert (version, path) == (0, "key.a")
+    assert "may fail on or misread messages of v0: long is read as int" in message
+
+
+def test_json_is_compared_by_what_clients_take() -> None:
+    """A field that messages lack harms nobody; another type may."""
+    json, narrow = info(_LONG, SchemaType.JSON), record(field("a", "int"))
+
+    ((version, path, message),) = _unread(Strategy.FORWARD, json, info(narrow, SchemaType.JSON))
+
+    assert (version, path) == (0, "a")
+    assert message == (
+        "consumers with the new schema may fail on or misread messages of v0: long is read as int "
+        "(not every long fits)"
+    )
+    assert not _unread(Strategy.FORWARD, json, info(_WIDER, SchemaType.JSON))
+    without = info(record(), SchemaType.JSON)
+    items = info(record(field("a", {"type": "array", "items": "int"})), SchemaType.JSON)
+    ((version, _, message),) = _unread(Strategy.BACKWARD, json, without, items)
+    assert version == 0
+    assert "cannot read messages of v0: a reader of array of int cannot read long" in message
 
 
 def test_a_type_that_the_topic_did_not_have_reads_nothing_that_is_stored() -> None:
