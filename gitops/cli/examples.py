@@ -139,7 +139,9 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
         (5, "The plan is stale: plan again."),
         (6, "Applied in part: fix the cause, then apply again."),
     ),
-    "schemas upload": ((1, "The registry refuses the schema."),),
+    "schemas upload": (
+        (1, "The registry refuses the schema, or its number belonged to a lost version."),
+    ),
     "schemas get": (_UNKNOWN,),
     "schemas versions": (_UNKNOWN,),
     "schemas extract": (

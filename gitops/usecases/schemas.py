@@ -14,15 +14,16 @@ from gitops.extraction.extraction import Extraction, ExtractRequest
 from gitops.extraction.java_classes import extract_java
 from gitops.extraction.python_classes import extract_python
 from gitops.model.errors import NotThereError, OutsideError
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
+from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
-from gitops.planning.lost_versions import restore_command
+from gitops.planning.lost_versions import accept_command, restore_command
 from gitops.ports import Registry
 from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.client_schema import topic_avro_type
@@ -55,21 +56,21 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
     return found[-1]
 
 
-def upload_warnings(
+def upload_findings(
     registry: Registry, topic: TopicName, schema: SchemaInfo, look_up: VersionLookUp | None = None
-) -> tuple[str, ...]:
-    """What follows from registering the schema by hand.
+) -> tuple[tuple[str, ...], Finding | None]:
+    """What follows from registering the schema by hand: warnings, and what forbids it.
 
-    Clients that can no longer connect, and a version number that a lost version had: `look_up`
-    finds the recorded versions. Empty where the registry does not answer.
+    Warnings name clients that can no longer connect. A version number that a lost version had, of
+    which `look_up` finds the recorded ones, forbids it, as in a plan. Empty where the registry does
+    not answer.
     """
     try:
         state = registry.observe(Scope(topics=frozenset({topic}))).topics[topic]
     except OutsideError:
-        return ()
-    lockouts = (finding.message for finding in _upload_lockouts(registry, state, schema))
-    reused = _reused_number(registry, state, schema, look_up) if look_up else ""
-    return (*lockouts, *([reused] if reused else []))
+        return (), None
+    lockouts = tuple(finding.message for finding in _upload_lockouts(registry, state, schema))
+    return lockouts, _reused_number(registry, state, schema, look_up) if look_up else None
 
 
 def _upload_lockouts(
@@ -104,8 +105,8 @@ def _upload_lockouts(
 
 def _reused_number(
     registry: Registry, state: TopicState, schema: SchemaInfo, look_up: VersionLookUp
-) -> str:
-    """A warning if another recorded schema had the next version's number, or if that is unknown."""
+) -> Finding | None:
+    """If another recorded schema had the next version's number, or if that is unknown."""
     topic, number = state.topic, state.history.next_version
     recorded = look_up({topic}, ())
     former = recorded.histories.get(topic, SchemaHistory())
@@ -113,15 +114,29 @@ def _reused_number(
         broken = recorded.unreadable.get(topic)
         if broken is None and not state.history.entries:
             broken = next(iter(recorded.unreadable_journals.values()), None)
-        return f"whether v{number} was another schema is unknown: {broken}" if broken else ""
+        if not broken:
+            return None
+        finding = make_finding(
+            "PLAN-R023",
+            f"whether v{number} was another schema is unknown: {broken}",
+            subject=str(topic),
+            hint="restore the file from git; if the registry has all versions, record it again: "
+            f"pulsar-gitops snapshot --registry {registry.name}",
+        )
+        severity = Severity.WARNING if state.history.entries else finding.severity
+        return replace(finding, severity=severity)
     restored = (entry for entry in former.entries if entry.version == number)
     if any(is_same(entry.info, schema) for entry in (*state.history.entries, *restored)):
-        return ""
+        return None
     journal = recorded.journals.get(topic)
     source = f"the journal {journal}" if journal else "the snapshot"
-    return (
-        f"v{number} is a number that {source} has, and stored messages may carry it: these decode "
-        f"wrongly; bring the versions back: {restore_command(topic.namespace, registry.name)}"
+    return make_finding(
+        "PLAN-R023",
+        f"v{number} is a number that {source} has for another schema: stored messages may carry "
+        "it, and would decode wrongly or not at all",
+        subject=str(topic),
+        hint=f"bring the lost versions back: {restore_command(topic.namespace, registry.name)}; "
+        f"to begin anew instead: {accept_command(registry.name)}",
     )
 
 

@@ -63,17 +63,18 @@ def upload(
 ) -> int:
     """Register a schema; prints the version that the registry answers.
 
-    Warns of clients that can no longer connect once it is registered, and of a number that a lost
-    version had.
+    Warns of clients that can no longer connect once it is registered. Refused if its version would
+    have a number that a lost version had.
     """
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
     from gitops.cli.session import has_repository, repository_root
+    from gitops.model.findings import Severity
     from gitops.registries.git.recorded_versions import recorded_at_head
     from gitops.registries.snapshot import SnapshotRegistry
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
     from gitops.repository.file_trees import FolderTree
-    from gitops.usecases.schemas import upload_warnings
+    from gitops.usecases.schemas import upload_findings
 
     info = read_upload(schema, schema_type, properties or [])
     for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
@@ -85,8 +86,17 @@ def upload(
             root = repository_root(repo)
             snapshot = SnapshotRegistry(live.name, FolderTree(root), live.broker)
             look_up = recorded_at_head(root, snapshot)
-        for warning in upload_warnings(live, name, info, look_up):
+        warnings, reused = upload_findings(live, name, info, look_up)
+        for warning in warnings:
             print_message(f"warning: {warning}")
+        if reused is not None:
+            print_message(
+                f"{reused.severity.name.lower()}: {name}: {reused.message} ({reused.rule})"
+            )
+            print_message(f"  {reused.hint}")
+            if reused.severity is Severity.ERROR:
+                print_message("nothing was registered")
+                return Exit.FINDINGS
         signals.raise_if_requested()
         version = live.register_schema(name, info)
     print_text(f"{version}\n")

@@ -186,7 +186,7 @@ def test_an_upload_warns_of_clients_that_it_locks_out(
 
 
 @pytest.mark.slow
-def test_an_upload_warns_of_the_number_of_a_lost_version(
+def test_an_upload_is_refused_if_its_number_belonged_to_a_lost_version(
     applied: Path, tmp_path: Path, command: CommandLine
 ) -> None:
     topic, file = "shop/orders/order-created", tmp_path / "r.avsc"
@@ -195,21 +195,27 @@ def test_an_upload_warns_of_the_number_of_a_lost_version(
     (tmp_path / "lost.avsc").write_text(json.dumps(lost))
     command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
 
-    def upload(file: Path) -> str:
+    def upload(file: Path, *, is_refused: bool = False) -> str:
         done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
-        assert (done.code, done.out) == (0, "0\n"), done.err
+        assert (done.code, done.out) == ((1, "") if is_refused else (0, "0\n")), done.err
         return done.err
 
-    other = upload(file)
-    command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+    assert upload(file, is_refused=True) == (
+        f"error: {topic}: v0 is a number that the journal .gitops/local.journal has for another "
+        "schema: stored messages may carry it, and would decode wrongly or not at all (PLAN-R023)\n"
+        "  bring the lost versions back: pulsar-gitops restore shop/orders --registry local; to "
+        "begin anew instead: pulsar-gitops snapshot --accept-loss --registry local\n"
+        "nothing was registered\n"
+    )
     same = upload(tmp_path / "lost.avsc")
-
-    assert other.startswith("warning: v0 is a number that the journal .gitops/local.journal has, ")
-    assert "warning" not in same
+    assert "error" not in same
+    command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)
+    assert command("snapshot", "--accept-loss", "--repo", applied).code == 0
+    assert "error" not in upload(file)
 
 
 @pytest.mark.slow
-def test_an_upload_warns_of_records_that_cannot_be_read(
+def test_an_upload_is_refused_if_records_cannot_be_read(
     applied: Path, tmp_path: Path, command: CommandLine
 ) -> None:
     topic, file = "shop/orders/order-created", tmp_path / "r.avsc"
@@ -225,8 +231,8 @@ def test_an_upload_warns_of_records_that_cannot_be_read(
         other.unlink()
         broken.write_bytes(intact[broken].splitlines(keepends=True)[0] + b"]\n{}\n")
         done = command("schemas", "upload", topic, file, "--type", "AVRO", "--repo", applied)
-        assert (done.code, done.out) == (0, "0\n"), done.err
-        assert done.err.startswith("warning: whether v0 was another schema is unknown: "), broken
+        assert (done.code, done.out) == (1, ""), done.err
+        assert f"{topic}: whether v0 was another schema is unknown: " in done.err, broken
         for path, content in intact.items():
             path.write_bytes(content)
         command("schemas", "delete", topic, "--yes", "--force", "--repo", applied)

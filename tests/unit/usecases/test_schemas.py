@@ -7,7 +7,7 @@ import pytest
 from gitops.model.errors import NotThereError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, NamespacePolicies, SchemaCompatibilityStrategy
-from gitops.usecases.schemas import read_history, read_version, upload_warnings
+from gitops.usecases.schemas import read_history, read_version, upload_findings
 from tests.support.fake_registry import FakeRegistry
 from tests.support.states import CREATED, INT64, ORDERS, STRING, avro, field, state, topic_state
 
@@ -68,4 +68,6 @@ def test_nobody_is_warned_of_an_upload_to_a_release_without_a_profile(
     known = state(topic, namespaces={ORDERS: policies})
     registry = FakeRegistry(known, broker=BrokerSettings(release=release))
 
-    assert len(upload_warnings(registry, CREATED, avro(field("a")))) == count
+    warnings, _ = upload_findings(registry, CREATED, avro(field("a")))
+
+    assert len(warnings) == count
