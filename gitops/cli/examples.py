@@ -139,9 +139,7 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
         (5, "The plan is stale: plan again."),
         (6, "Applied in part: fix the cause, then apply again."),
     ),
-    "schemas upload": (
-        (1, "The registry refuses the schema, or its number belonged to a lost version."),
-    ),
+    "schemas upload": ((1, "The registry refuses the schema, or lost the version of its number."),),
     "schemas get": (_UNKNOWN,),
     "schemas versions": (_UNKNOWN,),
     "schemas extract": (
