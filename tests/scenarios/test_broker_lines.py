@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gitops.model.policy import BrokerSettings
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server import responses
+from gitops.registries.server.app import PATHS
 from gitops.registries.server.server import serve_in_thread
 from tests.scenarios.registries import behind_rest
 from tests.support.command_line import captured as run
@@ -239,3 +242,63 @@ def test_a_line_that_there_is_none_of_offers_the_option_of_the_command(broker: s
     assert "Pulsar" in served.err
     assert "--broker" in served.err
     assert "--as-if-broker" not in served.err
+
+
+@pytest.mark.rule("PLAN-R011")
+@pytest.mark.parametrize(
+    ("release", "declared", "source", "decided"),
+    [
+        ("4.0.7", "4.0", "4.0.7 (learned)", []),
+        ("4.0.7", "5.0", "4.0.7 (learned)", ["broker"]),
+        ("5.0.1", "5.0", "5.0.1 (learned)", ["policy"]),
+        ("5.0.1", "4.0", "5.0.1 (learned)", ["policy"]),
+        ("", "4.0", "4.0 (gitops.yaml)", []),
+        ("", "5.0", "5.0 (gitops.yaml)", ["policy"]),
+    ],
+)
+def test_lockouts_are_decided_by_the_line_that_the_cluster_has(  # noqa: PLR0913, PLR0917 - columns
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    declared: str,
+    source: str,
+    decided: list[str],
+) -> None:
+    """The policy keeps consumers out of 5.0 alone; the move to 5.0 is a cause of its own.
+
+    A cluster that does not show its release is taken for what `gitops.yaml` says, which is named.
+    """
+    root = _repository(tmp_path / "repo", "4.0", _DASH)
+    assert run("apply", "--auto-approve", "--repo", root).code == 0
+    if not release:
+        for path in ("/brokers/version", "/schemas/{tenant}/{namespace}/{topic}/compatibility"):
+            hidden = dict.fromkeys(PATHS[path], lambda _: responses.reason("hidden", 404))
+            monkeypatch.setitem(PATHS, path, hidden)
+    settings = BrokerSettings(release=release or "4.0.7")
+    with (
+        closing(EmbeddedRegistry("served", root / "registry.db", settings)) as registry,
+        serve_in_thread(registry) as url,
+    ):
+        (root / "gitops.yaml").write_text(
+            "apiVersion: pulsar-gitops/v1\nkind: Config\nregistries:\n  local:\n    kind: pulsar\n"
+            f"    url: {url}\n    broker: '{declared}'\n"
+        )
+        with (root / "namespaces/shop/orders/namespace.yaml").open("a") as manifest:
+            manifest.write("schemaCompatibilityStrategy: BACKWARD_TRANSITIVE\n")
+        shown = run("plan", "--repo", root)
+        plan = json.loads(run("plan", "--format", "json", "--repo", root).out)
+
+    lockouts = [one["message"] for one in plan["findings"] if one["rule"] == "PLAN-R020"]
+    causes = {
+        "policy": "consumers with v0, the latest version, can no longer connect: "
+        "schemaCompatibilityStrategy FULL → BACKWARD_TRANSITIVE: v0 is not a valid Avro schema",
+        "broker": "producers with v0, the latest version, can no longer connect: broker 4.0 → 5.0",
+    }
+    named = [cause for cause, text in causes.items() if any(text in one for one in lockouts)]
+    assert (named, len(lockouts)) == (decided, len(decided)), lockouts
+    assert shown.code == (1 if decided else 0)
+    assert f"Pulsar {source}" in shown.out, shown.out
+    conflicts = [one["message"] for one in plan["findings"] if one["rule"] == "PLAN-R011"]
+    contradiction = f"broker is {release} in the cluster, and {declared} in gitops.yaml"
+    is_contradicted = bool(release) and not release.startswith(declared)
+    assert conflicts == ([contradiction] if is_contradicted else [])
