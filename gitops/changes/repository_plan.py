@@ -10,6 +10,7 @@ from gitops.changes.known_names import KnownNames, UnmanagedTopics, find_unmanag
 from gitops.changes.locations import policy_locator
 from gitops.changes.registries import desired_state
 from gitops.model.broker_settings import announced_release
+from gitops.model.clients import ObservedClients
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
@@ -24,12 +25,26 @@ from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import unneeded_limit_findings
 from gitops.planning.lost_versions import loss_findings
-from gitops.planning.plan import LocateIn, PlanInput, changed_topics, make_plan
+from gitops.planning.plan import (
+    LocateIn,
+    PlanInput,
+    changed_topics,
+    decide_topics,
+    make_plan,
+)
 from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
 from gitops.planning.waiver_findings import expiry_findings
-from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.ports import (
+    ClientSource,
+    FileTree,
+    Progress,
+    Registry,
+    UnreadableTopicsError,
+    no_progress,
+)
 from gitops.registries.git.recorded_versions import VersionLookUp
+from gitops.repository.observed_clients import unread_limits
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 
 
@@ -51,7 +66,8 @@ class PlanRequest:
     only while these have no messages; None are all, in any case. `remarks` are findings of whoever
     wrote the files. `recorded` finds the versions that the
     registry has had. With `keep_going` an apply of the plan
-    skips what has errors.
+    skips what has errors. `asks_for_clients`: a cluster is asked who is connected now to topics
+    whose clients the plan may affect.
     """
 
     repository: Repository
@@ -69,6 +85,7 @@ class PlanRequest:
     remarks: tuple[Finding, ...] = ()
     recorded: VersionLookUp | None = None
     keep_going: bool = False
+    asks_for_clients: bool = False
 
 
 def blocks(findings: Iterable[Finding]) -> bool:
@@ -83,7 +100,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
         plan_input, neighbours=find_neighbours(planning.registry, plan_input, known, progress)
     )
     if planning.reviewed:
-        return plan_of(planning, plan_input, progress)
+        return _plan_with_live_clients(planning, plan_input, progress)
     managed = with_unread(plan_input)
     if scope := planning.repository.scope:
         known = known.within(scope)
@@ -92,7 +109,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
         plan_input = _add_unmanaged(plan_input, unmanaged, planning.deletable)
-    made = plan_of(planning, plan_input, progress)
+    made = _plan_with_live_clients(planning, plan_input, progress)
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
         made,
@@ -100,8 +117,34 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
         unmanaged_namespaces=unmanaged.namespaces,
         without_schema=unmanaged.without_schema,
         unlisted=unmanaged.unlisted,
-        limits=known.limits if planning.prune or known.has_history else (),
+        limits=(*(known.limits if planning.prune or known.has_history else ()), *made.limits),
     )
+
+
+def _plan_with_live_clients(
+    planning: PlanRequest, plan_input: PlanInput, progress: Progress
+) -> Plan:
+    """The plan, with the clients that are connected now beside those of the repository's record.
+
+    Statistics cost up to three requests per topic, and a broker loads a topic to show them. So a
+    cluster is asked only for topics that get a version or whose clients are locked out: what is
+    known of other topics' clients makes no difference to a plan.
+    """
+    decisions = decide_topics(plan_input, progress)
+    limits: tuple[str, ...] = ()
+    if planning.asks_for_clients and isinstance(planning.registry, ClientSource):
+        states = {**plan_input.observed.topics, **plan_input.neighbours}
+        affected = decisions.topics_with_affected_clients()
+        topics = [topic for topic in affected if states[topic].exists]
+        live = planning.registry.observe_clients(topics, progress) if topics else ObservedClients()
+        limits = tuple(unread_limits(live))
+        recorded = plan_input.observed_clients or ObservedClients()
+        if (observed := recorded.with_live(live)) != recorded:
+            readers = client_readers(plan_input.clients, observed)
+            plan_input = replace(plan_input, observed_clients=observed, readers=readers)
+            decisions = decide_topics(plan_input, former=decisions, changed=live.topics)
+    made = make_plan(plan_input, progress, decisions)
+    return replace(_complete(planning, plan_input, made), limits=limits)
 
 
 def read_plan_input(
@@ -214,7 +257,12 @@ def find_neighbours(
 
 def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
     """The plan for what was asked, with the findings about the files."""
-    made = _guarded(make_plan(plan_input, progress), planning.deletable or frozenset())
+    return _complete(planning, plan_input, make_plan(plan_input, progress))
+
+
+def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
+    """The plan with drift, patches, lost versions, and the findings about the files."""
+    made = _guarded(made, planning.deletable or frozenset())
     if planning.look_up:
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):

@@ -95,6 +95,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
         "pulsar-gitops drift --registry production",
         "pulsar-gitops drift --registry production --adopt",
         "pulsar-gitops drift --adopt shop/orders/order-created",
+        "pulsar-gitops drift --registry production --clients",
     ),
     "snapshot": ("pulsar-gitops snapshot --registry production",),
     "restore": (
@@ -161,7 +162,7 @@ EXIT_CODES: Final[Mapping[str, tuple[tuple[int, str], ...]]] = {
     ),
     "drift": (
         (1, "The files have errors, so what they want is not known."),
-        (3, "There is drift; with --adopt, drift that is not adopted."),
+        (3, "There is drift; with --adopt, drift that is not adopted; new clients."),
         (4, "A registry failed, or the schemas of a topic cannot be read."),
     ),
     "restore": (

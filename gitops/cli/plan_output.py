@@ -64,13 +64,19 @@ def make_plan(
     reviewed: Mapping[str, Any] | None = None,
     undone: Undo | None = None,
     keep_going: bool = False,
+    asks_for_clients: bool = True,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError.
 
     With files that undo a change it deletes what that made, and nothing else. `reviewed` is the
     document of a plan: then it is made of what that looked at.
     """
-    request = replace(_fixing_request(opened, registry, config), prune=prune, keep_going=keep_going)
+    request = replace(
+        _fixing_request(opened, registry, config),
+        prune=prune,
+        keep_going=keep_going,
+        asks_for_clients=asks_for_clients,
+    )
     if reviewed:
         request = replace(
             request,

@@ -67,4 +67,4 @@ def require_order(
 
 def _current_plan(name: str, opened: OpenedRepository, display: Display) -> Plan:
     with open_registry(opened, [name]) as (live, config):
-        return make_plan(opened, live, config, display, prune=False)
+        return make_plan(opened, live, config, display, prune=False, asks_for_clients=False)

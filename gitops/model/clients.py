@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from gitops.model.findings import Location
@@ -110,6 +110,52 @@ class ObservedTopic:
         """Whether anybody writes or reads it, or has a subscription."""
         return bool(self.producers or self.subscriptions or self.left_out)
 
+    def joined(self, other: ObservedTopic) -> ObservedTopic:
+        """The clients of both observations, with what `other` says of those in both."""
+        subscriptions = {subscription.name: subscription for subscription in self.subscriptions}
+        for later in other.subscriptions:
+            earlier = subscriptions.get(later.name, later)
+            subscriptions[later.name] = replace(
+                later,
+                type=later.type or earlier.type,
+                clients=tuple(sorted({*earlier.clients, *later.clients})),
+            )
+        return ObservedTopic(
+            producers=tuple(sorted({*self.producers, *other.producers})),
+            subscriptions=tuple(sorted(subscriptions.values())),
+            left_out=max(self.left_out, other.left_out),
+        )
+
+    def without(self, other: ObservedTopic) -> ObservedTopic:
+        """Subscriptions and producers whose names `other` does not have."""
+        subscriptions = {subscription.name for subscription in other.subscriptions}
+        producers = {producer.name for producer in other.producers}
+        return ObservedTopic(
+            producers=tuple(each for each in self.producers if each.name not in producers),
+            subscriptions=tuple(
+                each for each in self.subscriptions if each.name not in subscriptions
+            ),
+        )
+
+    def undeclared(self, topic: TopicName, clients: Iterable[Client]) -> ObservedTopic:
+        """What no manifest declares of the clients of this topic.
+
+        A subscription is declared by its name. Producers have no name in a manifest: if any client
+        declares to produce, all producers of the topic are taken to be declared.
+        """
+        subscriptions: set[str] = set()
+        has_producer = False
+        for client in clients:
+            uses = [use.subscription for use in client.consumes if use.topic == topic]
+            subscriptions.update(uses)
+            has_producer = has_producer or any(use.topic == topic for use in client.produces)
+        return ObservedTopic(
+            producers=() if has_producer else self.producers,
+            subscriptions=tuple(
+                each for each in self.subscriptions if each.name not in subscriptions
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortLivedTopics:
@@ -133,6 +179,18 @@ class ObservedClients:
     topics: Mapping[TopicName, ObservedTopic] = field(default_factory=dict)
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     file: str = ""
+
+    def with_live(self, live: ObservedClients) -> ObservedClients:
+        """The record with the clients that are connected now.
+
+        Clients of the record stay, since one that is not connected now may connect again.
+        """
+        topics = dict(self.topics)
+        for topic, seen in live.topics.items():
+            if seen.is_used:
+                topics[topic] = topics[topic].joined(seen) if topic in topics else seen
+        unread = {topic: why for topic, why in self.unread.items() if topic not in live.topics}
+        return replace(self, topics=topics, unread=unread)
 
 
 _LIBRARIES: Final[tuple[tuple[str, ClientLanguage], ...]] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gitops.model.clients import ObservedTopic
 from gitops.model.findings import Finding
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import SchemaChange
@@ -219,7 +220,8 @@ class DriftReport:
     all namespaces, with `other_topics` topics. `limits` are whole sentences on what may
     be missing. `recorded_losses` are versions that earlier commits of the snapshot have and neither
     the snapshot nor the registry has any more: somebody recorded their loss, so that they are no
-    drift.
+    drift. `new_clients` are connected clients that neither a manifest nor the recorded
+    observations have, None where nobody asked for them.
     """
 
     registry: str
@@ -236,3 +238,4 @@ class DriftReport:
     other_topics: int = 0
     limits: tuple[str, ...] = ()
     recorded_losses: Mapping[TopicName, tuple[int, ...]] = field(default_factory=dict)
+    new_clients: Mapping[TopicName, ObservedTopic] | None = None

@@ -302,6 +302,8 @@ def _member(cause: _Cause) -> Finding:
         finding = replace(finding, location=location, hint=hint).from_origin(namespace, "broker")
     if names := tuple(cause.client_names):
         finding = replace(finding, severity=Severity.ERROR, clients=names)
+    elif _are_observed_without_schema(cause):
+        finding = replace(finding, severity=Severity.ERROR)
     elif not change.history.entries:
         # Nobody is known to have connected to a topic without a schema so far.
         finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
@@ -315,35 +317,54 @@ def _observed_text(cause: _Cause) -> str:
 
     Statistics show no schema, so that such a client makes no lockout certain.
     """
-    change, role = cause.topic.change, cause.role
+    change = cause.topic.change
     if cause.client_names:
         return ""
     if change.is_unread:
         return "its statistics could not be read, so that its clients are not known"
-    if change.observed is None:
+    names = _undeclared_names(cause)
+    if not names:
         return ""
+    plural = "" if len(names) == 1 else "s"
+    what = "subscription" if cause.role == "consumer" else "producer"
+    clients = f"{len(names):,} observed {what}{plural} ({name_list(names, _LISTED)})"
+    if _are_observed_without_schema(cause):
+        verb = "is" if len(names) == 1 else "are"
+        return f"{clients} {verb} among them: a topic without a version has no other clients"
+    return f"{clients} may be among them: which versions they use is not known"
+
+
+def _are_observed_without_schema(cause: _Cause) -> bool:
+    """Whether clients without a schema are locked out, and observed clients have none.
+
+    A client with a schema registers it on a topic that never had one, or is refused (Pulsar 4.0.7).
+    """
+    history = cause.topic.change.history
+    return (
+        not history.entries
+        and not history.next_version
+        and any(lockout.kind.offer == "NONE" for lockout in cause.lockouts)
+        and bool(_undeclared_names(cause))
+    )
+
+
+def _undeclared_names(cause: _Cause) -> list[str]:
+    """The observed clients of the role that nobody declares."""
+    change, role = cause.topic.change, cause.role
+    if change.observed is None:
+        return []
     uses = [use for use in change.declared if use.role == role]
     if role == "consumer":
         declared = {use.subscription for use in uses}
-        names = [
+        return [
             f"'{subscription.name}'"
             for subscription in change.observed.subscriptions
             if subscription.name not in declared
         ]
-        what = "subscription"
-    else:
-        names = [
-            f"'{producer.name}'" if producer.name else "one without a name"
-            for producer in (() if uses else change.observed.producers)
-        ]
-        what = "producer"
-    if not names:
-        return ""
-    count = f"{len(names):,} observed {what}{'' if len(names) == 1 else 's'}"
-    return (
-        f"{count} ({name_list(names, _LISTED)}) may be among them: which versions they use is not "
-        "known"
-    )
+    return [
+        f"'{producer.name}'" if producer.name else "one without a name"
+        for producer in (() if uses else change.observed.producers)
+    ]
 
 
 def _policy_location(change: TopicChange) -> Location | None:

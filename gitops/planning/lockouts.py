@@ -161,6 +161,11 @@ class TopicLockouts:
     by_policy: tuple[Lockout, ...] = ()
     by_schema: tuple[Lockout, ...] = ()
 
+    @property
+    def is_any(self) -> bool:
+        """Whether anybody is locked out."""
+        return bool(self.by_broker or self.by_policy or self.by_schema)
+
 
 def topic_lockouts(change: TopicChange) -> TopicLockouts:
     """Nothing of a history that cannot be read: the plan reports that."""
@@ -183,7 +188,8 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         by_policy = find_lockouts(now, then, kinds)
     if change.schema:
         kinds = client_kinds(appended, stored_after, change.declared)
-        if not stored.entries and not change.exists:
+        is_in_use = change.exists or bool(change.observed and change.observed.is_used)
+        if not stored.entries and not is_in_use:
             kinds = tuple(kind for kind in kinds if kind.version is not None or kind.clients)
         by_schema = find_lockouts(then, replace(then, history=stored_after), kinds)
     return TopicLockouts(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -188,35 +188,79 @@ class _PlanParts:
     lockouts: TopicLockouts | None = None
 
 
-def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDecisions:
+    """What becomes of each topic of the files, and of the clients of each neighbour."""
+
+    topics: Mapping[TopicName, _PlanParts]
+    neighbours: Mapping[TopicName, TopicLockouts]
+
+    def topics_with_affected_clients(self) -> frozenset[TopicName]:
+        """The topics that get a version, and those whose clients are locked out."""
+        changed = {
+            topic
+            for topic, parts in self.topics.items()
+            if any(isinstance(action, RegisterSchema) for action in parts.actions)
+        }
+        lockouts = [*(parts.lockouts for parts in self.topics.values()), *self.neighbours.values()]
+        locked_out = {each.change.topic for each in lockouts if each and each.is_any}
+        return frozenset(changed | locked_out)
+
+
+def decide_topics(
+    plan_input: PlanInput,
+    progress: Progress = no_progress,
+    former: TopicDecisions | None = None,
+    changed: Collection[TopicName] = (),
+) -> TopicDecisions:
+    """Decide about each topic; with `former` decisions only about topics that `changed` names."""
+    wanted = plan_input.desired.topics
+    neighbours = plan_input.neighbours
+    if former is not None:
+        wanted = {topic: wanted[topic] for topic in changed if topic in wanted}
+        neighbours = {topic: neighbours[topic] for topic in changed if topic in neighbours}
+    policies = {name: _policies(plan_input, name) for name in {t.namespace for t in wanted}}
+    waivers = _waivers_by_topic(plan_input)
+    declared = declared_uses(plan_input.clients)
+    topics: dict[TopicName, _PlanParts] = {}
+    for count, (topic, desired) in enumerate(sorted(wanted.items())):
+        progress("comparing schemas", count, len(wanted))
+        topics[topic] = _topic(
+            plan_input,
+            desired,
+            policies[topic.namespace],
+            waivers.get(topic, ()),
+            tuple(declared.get(topic, ())),
+        )
+    lockouts = {
+        topic: topic_lockouts(
+            _topic_change(plan_input, state, state, tuple(declared.get(topic, ())))
+        )
+        for topic, state in sorted(neighbours.items())
+    }
+    if former is not None:
+        topics = {**former.topics, **topics}
+        lockouts = {**former.neighbours, **lockouts}
+    return TopicDecisions(topics=topics, neighbours=lockouts)
+
+
+def make_plan(
+    plan_input: PlanInput,
+    progress: Progress = no_progress,
+    decisions: TopicDecisions | None = None,
+) -> Plan:
     """Every difference as an action or a notice: tenants, namespaces, then topics, by name.
 
     What others need comes first: a namespace its tenant, a topic its namespace, and the topic's own
     policies and its schema the topic. A topic whose clients would be refused between the change of
     its namespace and its own comes before its namespace.
 
-    Topics in `observed` that `desired` does not name are deleted if it says `prune`.
+    Topics in `observed` that `desired` does not name are deleted if it says `prune`. `decisions`
+    are those of `decide_topics`, None if they are still to be made.
     """
-    wanted = sorted(plan_input.desired.topics.items())
-    policies = {name: _policies(plan_input, name) for name in {t.namespace for t, _ in wanted}}
-    waivers = _waivers_by_topic(plan_input)
-    declared = declared_uses(plan_input.clients)
-    topics: list[_PlanParts] = []
-    for count, (topic, desired) in enumerate(wanted):
-        progress("comparing schemas", count, len(wanted))
-        topics.append(
-            _topic(
-                plan_input,
-                desired,
-                policies[topic.namespace],
-                waivers.get(topic, ()),
-                tuple(declared.get(topic, ())),
-            )
-        )
-    neighbours = (
-        topic_lockouts(_topic_change(plan_input, state, state, tuple(declared.get(topic, ()))))
-        for topic, state in sorted(plan_input.neighbours.items())
-    )
+    decisions = decisions or decide_topics(plan_input, progress)
+    topics = list(decisions.topics.values())
+    neighbours = decisions.neighbours.values()
     lockouts = lockout_report(
         [*(planned.lockouts for planned in topics if planned.lockouts), *neighbours],
         plan_input.waivers,
@@ -261,7 +305,7 @@ def make_plan(plan_input: PlanInput, progress: Progress = no_progress) -> Plan:
         topics=len(plan_input.desired.topics) + len(plan_input.unread),
         latest={
             topic: latest
-            for topic, _ in wanted
+            for topic in decisions.topics
             if (latest := observed.topics[topic].history.latest)
         },
         unchanged=sum(not planned.actions and not planned.notices for planned in topics),

@@ -30,6 +30,7 @@ from gitops.planning.drift import moment_text
 from gitops.planning.lost_versions import accept_command, forget_command
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
+from gitops.rollout.undeclared_clients import client_names
 
 _MOST_VERSIONS = 10
 _MOST_NAMESPACES = 10
@@ -58,7 +59,7 @@ class DriftEntry:
 
 
 def drift_entries(report: DriftReport) -> list[DriftEntry]:
-    """All drift in words; the policies of one subject are one entry."""
+    """All drift in words, with one entry for the policies of a subject, and for a new client."""
     entries: list[DriftEntry] = []
     for drift in report.drifts:
         entry, last = _drift_entry(drift, report.recording), entries[-1] if entries else None
@@ -66,7 +67,18 @@ def drift_entries(report: DriftReport) -> list[DriftEntry]:
             entries[-1] = replace(last, lines=(*last.lines, *entry.lines))
         else:
             entries.append(entry)
-    return entries
+    return [*entries, *_new_client_entries(report)]
+
+
+def _new_client_entries(report: DriftReport) -> Iterator[DriftEntry]:
+    topics: dict[str, list[str]] = {}
+    for topic, clients in sorted((report.new_clients or {}).items()):
+        for name in client_names(clients):
+            topics.setdefault(name, []).append(str(topic))
+    for name, names in sorted(topics.items()):
+        line = DriftLine(text=name_list(names, _MOST_TOPICS))
+        title = f"new client of {count(len(names), 'topic')}"
+        yield DriftEntry(sign="+", subject=name, title=title, lines=(line,))
 
 
 def _names(entry: DriftEntry) -> tuple[str, str]:
@@ -208,12 +220,18 @@ def _versions(versions: Sequence[int]) -> str:
 def verdict_text(report: DriftReport) -> str:
     """`✗ production: 2 topics and 1 namespace have drifted`."""
     unread = f"; {count(len(report.unread), 'topic')} cannot be read" if report.unread else ""
+    if report.new_clients:
+        number = len(report.new_clients)
+        unread = (
+            f"; {count(number, 'topic')} {'has' if number == 1 else 'have'} new clients{unread}"
+        )
     if not report.drifts:
         if not report.namespaces and not report.topics:
             number = report.other_topics
             state = f"{count(number, 'topic')} {'is' if number == 1 else 'are'} not managed"
             return f"⚠ {report.registry}: {state if number else 'the files manage nothing'}"
         sign = "⚠" if report.unread else "✓"
+        sign = "✗" if report.new_clients else sign
         return f"{sign} {report.registry}: no drift{unread}"
     subjects = {one.subject for one in report.drifts}
     topics = sum(isinstance(one, TopicName) for one in subjects)
@@ -274,7 +292,14 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
 
 
 def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str]:
-    """Both ways out of drift."""
+    """Both ways out of drift, and what to do about new clients."""
+    if report.new_clients:
+        record = command("snapshot", report, options)
+        yield (
+            "new clients are in no manifest and no record, and statistics do not show which "
+            "schemas they use: declare them in clients/ (`pulsar-gitops import --clients` proposes "
+            f"manifests), or record that they are there: `{record} --clients`"
+        )
     if not report.drifts:
         return
     adopt = f"{command('drift', report, options)} --adopt"

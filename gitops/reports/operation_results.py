@@ -48,7 +48,10 @@ class DriftResult:
     def command(self) -> str:
         """The command that finds it again."""
         named = [word for one in self.registries for word in ("--registry", one.registry)]
-        return shlex.join(["pulsar-gitops", "drift", *self.options, *named])
+        reports = [one.report for one in self.registries if one.report]
+        has_clients = any(report.new_clients is not None for report in reports)
+        clients = ["--clients"] if has_clients else []
+        return shlex.join(["pulsar-gitops", "drift", *self.options, *clients, *named])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,6 +130,11 @@ def unread_notes(observed: ObservedClients) -> Iterator[str]:
         yield f"the clients of {topic}{others} are not known: {reason}"
 
 
+def unread_limits(observed: ObservedClients) -> Iterator[str]:
+    """The same as whole sentences, for a report that goes on without these clients."""
+    return (f"{note[0].upper()}{note[1:]}." for note in unread_notes(observed))
+
+
 def recorded_clients_file(tree: FileTree, registry: str) -> tuple[str, ...]:
     """The path of the file where there is one."""
     path = clients_path(registry)

@@ -17,16 +17,12 @@ _MOST_NAMES: Final = 10
 def undeclared_clients(
     topics: Iterable[TopicName], observed: ObservedClients, clients: Sequence[Client]
 ) -> Iterator[Finding]:
-    """A finding for each of these topics whose statistics show clients that nobody declares.
-
-    A subscription is declared by its name. Producers have no name in a manifest: if any client
-    declares to produce, all producers of the topic are taken to be declared.
-    """
+    """A finding for each of these topics whose statistics show clients that nobody declares."""
     for topic in sorted(topics):
         found = observed.topics.get(topic)
         if found is None:
             continue
-        names = list(_undeclared_names(topic, found, clients))
+        names = list(client_names(found.undeclared(topic, clients)))
         if names:
             is_one = len(names) == 1 and not found.left_out
             yield make_finding(
@@ -41,18 +37,11 @@ def undeclared_clients(
             )
 
 
-def _undeclared_names(
-    topic: TopicName, found: ObservedTopic, clients: Sequence[Client]
-) -> Iterator[str]:
-    subscriptions = {
-        use.subscription for client in clients for use in client.consumes if use.topic == topic
-    }
-    for subscription in found.subscriptions:
-        if subscription.name not in subscriptions:
-            yield f"subscription '{subscription.name}'{_library_text(subscription.clients)}"
-    if any(use.topic == topic for client in clients for use in client.produces):
-        return
-    for producer in found.producers:
+def client_names(observed: ObservedTopic) -> Iterator[str]:
+    """`subscription 'billing' (Pulsar-Java-v4.0.7)`, `a producer`: first the subscriptions."""
+    for subscription in observed.subscriptions:
+        yield f"subscription '{subscription.name}'{_library_text(subscription.clients)}"
+    for producer in observed.producers:
         name = f"producer '{producer.name}'" if producer.name else "a producer"
         yield f"{name}{_library_text([producer.client])}"
 

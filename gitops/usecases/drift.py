@@ -15,6 +15,7 @@ from gitops.git.changed_files import uncommitted_files
 from gitops.git.checkout import open_checkout
 from gitops.git.history import last_commit
 from gitops.git.references import head_of
+from gitops.model.clients import ObservedClients, ObservedTopic
 from gitops.model.drift import DriftReport, Recording, UnmanagedNamespace
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
@@ -23,11 +24,12 @@ from gitops.planning.drift import Provenance, read_provenance
 from gitops.planning.lost_versions import unreadable_notes
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
-from gitops.ports import FileTree, Progress, Registry, no_progress
+from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.broker_snapshots import recorded_time
+from gitops.repository.observed_clients import require_clients, unread_limits
 from gitops.repository.writing.adoption import Adoption, AdoptionInput, adopt
 
 
@@ -44,11 +46,17 @@ def drift(
 ) -> FoundDrift:
     """Read the registry, the history of the files at `root` and the snapshot, and compare.
 
-    Raises UnplannableError, OutsideError, and UsageError for a broken snapshot.
+    Raises UnplannableError, OutsideError, and UsageError for a broken snapshot, or where the
+    request asks for clients and the registry has none.
     """
     repository, registry = planning.repository, planning.registry
     known = known_names(root, tree, repository, registry.name)
+    source = require_clients(registry) if planning.asks_for_clients else None
     plan_input = read_plan_input(planning, progress)
+    new_clients: dict[TopicName, ObservedTopic] | None = None
+    client_limits: tuple[str, ...] = ()
+    if source:
+        plan_input, new_clients, client_limits = _add_live_clients(source, plan_input, progress)
     plan = make_plan(plan_input, progress)
     provenance = read_provenance(plan, plan_input, provenance_at_head(root, repository))
     managed = with_unread(plan_input)
@@ -80,12 +88,31 @@ def drift(
                 *limits,
                 *short_lived_limits(registry, registered),
                 *unreadable_notes(versions),
+                *client_limits,
             ),
             versions=versions,
         )
     )
+    report = replace(report, new_clients=new_clients)
     topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
     return FoundDrift(report=report, observed=replace(plan_input.observed, topics=topics))
+
+
+def _add_live_clients(
+    source: ClientSource, plan_input: PlanInput, progress: Progress
+) -> tuple[PlanInput, dict[TopicName, ObservedTopic], tuple[str, ...]]:
+    """The input with the connected clients, those that nobody declared or recorded, and limits."""
+    recorded = plan_input.observed_clients or ObservedClients()
+    topics = [name for name, state in plan_input.observed.topics.items() if state.exists]
+    live = source.observe_clients(topics, progress)
+    new = {}
+    for topic, seen in sorted(live.topics.items()):
+        undeclared = seen.undeclared(topic, plan_input.clients)
+        unrecorded = undeclared.without(recorded.topics.get(topic, ObservedTopic()))
+        if unrecorded.is_used:
+            new[topic] = unrecorded
+    plan_input = replace(plan_input, observed_clients=recorded.with_live(live))
+    return plan_input, new, tuple(unread_limits(live))
 
 
 def adopt_drift(

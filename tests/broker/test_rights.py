@@ -46,6 +46,7 @@ _CALLS: Final[dict[str, tuple[str, ...]]] = {
     "check --history registry": ("check", "--base", "HEAD", "--history", "registry"),
     "plan": ("plan",),
     "drift": ("drift",),
+    "drift --clients": ("drift", "--clients"),
     "rollout": ("rollout",),
     "snapshot": ("snapshot",),
     "snapshot --clients": ("snapshot", "--clients"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -41,6 +42,10 @@ def drift(
     ] = False,
     repo: options.Repo = HERE,
     registry: options.RegistryNames = None,
+    clients: Annotated[
+        bool,
+        typer.Option("--clients", help="Also find clients that nobody declared or recorded."),
+    ] = False,
     output_format: Annotated[
         str, options.format_of(DriftResult, results.FindingsResult)
     ] = options.FORMAT,
@@ -59,6 +64,12 @@ def drift(
     config = opened.repository.config
     names = registries_in_order(registry or [config.default_registry], config)
     _require_one(wanted, names, adopt=adopt)
+    if adopt and clients:
+        raise UsageError(
+            "--adopt writes no clients",
+            hint="`pulsar-gitops snapshot --clients` records who is connected, `pulsar-gitops "
+            "import --clients` proposes manifests",
+        )
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if adopt:
@@ -67,7 +78,7 @@ def drift(
         return _adopted_code(result)
     for name in names:
         registry_config(opened.repository, name)
-    found = [_drift_of(name, opened, display) for name in names]
+    found = [_drift_of(name, opened, display, asks_for_clients=clients) for name in names]
     print_result(DriftResult(registries=found, options=opened.options), display)
     for one in found:
         if one.error:
@@ -99,7 +110,7 @@ def _require_one(
 
 @contextmanager
 def _found(
-    names: list[str], opened: OpenedRepository, display: Display
+    names: list[str], opened: OpenedRepository, display: Display, *, asks_for_clients: bool = False
 ) -> Iterator[tuple[FoundDrift, PlanRequest]]:
     """The drift of a registry, which is open for as long as that is of use."""
     from gitops.cli.plan_output import plan_request
@@ -111,12 +122,15 @@ def _found(
         progress_bar(no_color=display.no_color) as progress,
     ):
         request = plan_request(opened, live, config)
+        request = replace(request, asks_for_clients=asks_for_clients)
         yield drift(request, opened.root, opened.tree, progress), request
 
 
-def _drift_of(name: str, opened: OpenedRepository, display: Display) -> RegistryDrift:
+def _drift_of(
+    name: str, opened: OpenedRepository, display: Display, *, asks_for_clients: bool
+) -> RegistryDrift:
     try:
-        with _found([name], opened, display) as (found, _):
+        with _found([name], opened, display, asks_for_clients=asks_for_clients) as (found, _):
             return RegistryDrift(registry=name, report=found.report)
     except GitopsError as error:
         return RegistryDrift(registry=name, error=error)
@@ -154,4 +168,4 @@ def _code(one: RegistryDrift) -> int:
         return one.error.exit_code if one.error else Exit.OUTSIDE
     if one.report.unread:
         return Exit.OUTSIDE
-    return Exit.CHANGES if one.report.drifts else Exit.GOOD
+    return Exit.CHANGES if one.report.drifts or one.report.new_clients else Exit.GOOD

@@ -96,9 +96,10 @@ def observe_clients(
 ) -> ObservedClients:
     """Who is connected to each topic, several topics at a time.
 
-    A topic whose statistics cannot be read stops no other. A broker loads a topic to show its
-    statistics, and deletes a loaded one that nobody uses, with its schemas, a minute later (Pulsar
-    4.0.7). Unless it is known that they do not, topics without a subscription are not asked for.
+    A topic whose statistics cannot be read stops no other, and one that does not exist has no
+    clients. A broker loads a topic to show its statistics, and deletes a loaded one that nobody
+    uses, with its schemas, a minute later (Pulsar 4.0.7). Unless it is known that they do not,
+    topics without a subscription are not asked for.
     """
     names = sorted(topics)
 
@@ -109,6 +110,9 @@ def observe_clients(
                 if not _has_subscriptions(info):
                     return _MAY_BE_DELETED
             return _summary(_read_parts(admin_client, topic))
+        except RegistryRefusedError as error:
+            is_missing = error.status == HTTPStatus.NOT_FOUND and topic.domain == "persistent"
+            return ObservedTopic() if is_missing else error.what
         except OutsideError as error:
             return error.what
 

@@ -86,6 +86,18 @@ def _report(report: DriftReport) -> Document:
             {"topic": str(topic), "versions": list(versions)}
             for topic, versions in sorted(report.recorded_losses.items())
         ],
+        "newClients": None
+        if report.new_clients is None
+        else [
+            {
+                "topic": str(topic),
+                "subscriptions": [
+                    {"name": one.name, "clients": list(one.clients)} for one in new.subscriptions
+                ],
+                "producers": [{"name": one.name, "client": one.client} for one in new.producers],
+            }
+            for topic, new in sorted(report.new_clients.items())
+        ],
     }
 
 

@@ -88,19 +88,14 @@ def _undeclared_uses(
     histories: Mapping[TopicName, SchemaHistory],
     clients: Collection[Client],
 ) -> Iterator[_Use]:
-    """As in CLIENT-R011: producers of a topic count as declared once one client produces."""
-    consumed = {(use.topic, use.subscription) for client in clients for use in client.consumes}
-    produced = {use.topic for client in clients for use in client.produces}
     for topic, found in sorted(observed.topics.items()):
         if topic not in histories:
             continue
-        for subscription in found.subscriptions:
-            name = subscription.name
-            if (topic, name) not in consumed:
-                yield _Use(topic=topic, name=name, subscription=name)
-        if topic not in produced:
-            for name in sorted({producer.name for producer in found.producers}):
-                yield _Use(topic=topic, name=name)
+        undeclared = found.undeclared(topic, clients)
+        for subscription in undeclared.subscriptions:
+            yield _Use(topic=topic, name=subscription.name, subscription=subscription.name)
+        for name in sorted({producer.name for producer in undeclared.producers}):
+            yield _Use(topic=topic, name=name)
 
 
 def _manifest(
