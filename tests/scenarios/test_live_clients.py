@@ -224,7 +224,8 @@ def test_a_producer_on_a_topic_without_a_schema_is_an_error_where_schemas_are_en
     assert _run(repo, "plan", "--waivers", waivers).code == 1
 
     assert (idle.code, in_use.code) == (0, 1)
-    assert "producers without a schema can no longer connect" in _text(in_use)
+    assert "PLAN-R021 warning producers without a schema can no longer" in _text(idle)
+    assert "PLAN-R021 error producers without a schema can no longer connect" in _text(in_use)
     assert "1 observed producer ('writer') is among them" in _text(in_use)
     (proposed,) = waivers.iterdir()
     text = proposed.read_text().replace('reason: ""', "reason: the writer is stopped before")
