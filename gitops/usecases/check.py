@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -69,6 +69,7 @@ from gitops.planning.severities import rate_findings
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers
 from gitops.ports import FileTree, Progress, no_progress
+from gitops.registries.factory import open_registry
 from gitops.registries.git.provenance import find_provenance
 from gitops.registries.git.recorded_versions import find_recorded
 from gitops.registries.snapshot import SnapshotRegistry
@@ -248,20 +249,8 @@ class _RegistryAnswer:
             after = replace(after, neighbours=neighbours)
         drift = self._with_drift(make_plan(before), before, observed)
         plan = self._with_drift(make_plan(after, self.progress), after, observed)
-        if observed.history.source is HistorySource.REGISTRY:
-            recorded = SnapshotRegistry(
-                self._former_name, loaded.change.base_tree, observed.registry.broker
-            )
-            change = loaded.change
-            look_up = partial(
-                find_recorded,
-                recorded,
-                change.checkout,
-                change.base,
-                journaled=read_versions(change.checkout.root, self._former_name),
-            )
-            lost = apply_severities(find_losses(look_up, after, plan), loaded.limits.rules)
-            plan = replace(plan, findings=(*plan.findings, *lost))
+        lost = apply_severities(self._losses(observed, after, plan), loaded.limits.rules)
+        plan = replace(plan, findings=(*plan.findings, *lost))
         plan = attributed_plan(plan, drift)
         fixing = FixRequest(
             tree=loaded.head_tree,
@@ -312,6 +301,36 @@ class _RegistryAnswer:
             *of_clients,
             *(replayed.findings if replayed else ()),
         ]
+
+    def _losses(
+        self, observed: KnownRegistry, plan_input: PlanInput, plan: Plan
+    ) -> tuple[Finding, ...]:
+        """Versions that the registry lost, also where its file is gone and others were asked.
+
+        Then only a journal, which stays on the machine of the registry, proves the loss: in another
+        clone that has a snapshot the file never was.
+        """
+        change, journaled = (
+            self._loaded.change,
+            read_versions(self._loaded.change.checkout.root, self._former_name),
+        )
+        recorded = SnapshotRegistry(self._former_name, change.base_tree, observed.registry.broker)
+        look_up = partial(
+            find_recorded, recorded, change.checkout, change.base, journaled=journaled
+        )
+        if observed.history.source is HistorySource.REGISTRY:
+            return find_losses(look_up, plan_input, plan)
+        config, root = self._base_config, change.checkout.root
+        is_gone = config.local_path is not None and not (root / config.local_path).exists()
+        if not is_gone or self.checking.choice is not HistoryChoice.AUTO:
+            return ()
+        with closing(open_registry(self._former_name, config, root)) as registry:
+            state = registry.observe(self._scope(), self.progress)
+        plan_input = replace(plan_input, observed=state, is_live=True)
+        lost = find_losses(look_up, plan_input, make_plan(plan_input))
+        if any(topic.keeper in journaled.histories for topic in plan_input.desired.topics):
+            return lost
+        return tuple(replace(one, severity=min(one.severity, Severity.WARNING)) for one in lost)
 
     def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""

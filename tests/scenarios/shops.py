@@ -32,6 +32,8 @@ class Shop:
         self.root = empty_for(root, live.registries)
         self.repo = GitRepository(self.root)
         self._command = command
+        self._elsewhere = root.with_name("elsewhere")
+        self._registries = live.registries
         head = "apiVersion: pulsar-gitops/v1\nkind: Namespace\n"
         folder = self.root / "namespaces" / self.namespace
         folder.mkdir(parents=True)
@@ -63,10 +65,14 @@ class Shop:
         assert self.run("schemas", "delete", self.topic, "--yes", *options)[0] == 0
 
     def upload(self, definition: dict[str, object]) -> None:
-        file = self.root / "upload.avsc"
+        """As a producer registers it, which knows nothing of what was recorded."""
+        repo = self._elsewhere
+        if not repo.exists():
+            empty_for(repo, self._registries)
+        file = repo / "upload.avsc"
         file.write_text(json.dumps(definition), "utf-8")
-        assert self.run("schemas", "upload", self.topic, str(file), "--type", "AVRO")[0] == 0
-        file.unlink()
+        upload = ("schemas", "upload", self.topic, str(file), "--type", "AVRO", "--repo", str(repo))
+        assert self._command(*upload)[0] == 0
 
     def drift(self) -> tuple[int, dict[str, Any]]:
         code, text = self.run("drift", "--format", "json")

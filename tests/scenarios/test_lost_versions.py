@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenarios.registries import Command, Live
+from tests.scenarios.registries import Command, Live, embedded
 from tests.scenarios.shops import V0, V1, V2, V3, Shop
 from tests.support.states import field, record
 
@@ -238,6 +238,30 @@ def test_a_check_reports_a_loss_that_a_journal_shows(journaled: Shop) -> None:
 
     assert code == 1
     assert findings["PLAN-R023"]["severity"] == "error"
+
+
+@pytest.mark.rule("PLAN-R023")
+@pytest.mark.parametrize("has_journal", [True, False])
+def test_a_check_reports_the_loss_of_a_registry_whose_file_is_gone(
+    has_journal: bool,  # noqa: FBT001 - of parametrize
+    tmp_path: Path,
+    command: Command,
+) -> None:
+    """Without a journal this may be another clone than that of the registry."""
+    with embedded(tmp_path) as live:
+        shop = Shop(live, tmp_path / "repo", command, with_snapshot=not has_journal)
+    (tmp_path / "live.db").unlink()
+    if not has_journal:
+        (shop.root / ".gitops" / "live.journal").unlink()
+    shop.define(V2)
+
+    planned, in_plan = shop.findings("plan")
+    checked, in_check = shop.findings("check", "--base", "HEAD")
+
+    loss = in_check["PLAN-R023"]
+    assert (planned, in_plan["PLAN-R023"]["severity"]) == (1, "error")
+    assert loss["message"] == in_plan["PLAN-R023"]["message"]
+    assert (checked, loss["severity"]) == ((1, "error") if has_journal else (0, "warning"))
 
 
 @pytest.mark.rule("PLAN-R023")
