@@ -19,7 +19,7 @@ from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.fingerprints import history_fingerprint
-from gitops.planning.lockouts import TopicChange, TopicLockouts
+from gitops.planning.lockouts import TopicChange, TopicLockouts, undeclared_names
 from gitops.planning.policies import policy_text
 from gitops.planning.refusals import version_list
 from gitops.planning.waivers import (
@@ -322,7 +322,7 @@ def _observed_text(cause: _Cause) -> str:
         return ""
     if change.is_unread:
         return "its statistics could not be read, so that its clients are not known"
-    names = _undeclared_names(cause)
+    names = undeclared_names(cause.topic.change, cause.role)
     if not names:
         return ""
     plural = "" if len(names) == 1 else "s"
@@ -344,33 +344,12 @@ def _are_observed_without_schema(cause: _Cause) -> bool:
         not history.entries
         and not history.next_version
         and any(lockout.kind.offer == "NONE" for lockout in cause.lockouts)
-        and bool(_undeclared_names(cause))
+        and bool(undeclared_names(cause.topic.change, cause.role))
     )
 
 
-def _undeclared_names(cause: _Cause) -> list[str]:
-    """The observed clients of the role that nobody declares."""
-    change, role = cause.topic.change, cause.role
-    if change.observed is None:
-        return []
-    uses = [use for use in change.declared if use.role == role]
-    if role == "consumer":
-        declared = {use.subscription for use in uses}
-        return [
-            f"'{subscription.name}'"
-            for subscription in change.observed.subscriptions
-            if subscription.name not in declared
-        ]
-    return [
-        f"'{producer.name}'" if producer.name else "one without a name"
-        for producer in (() if uses else change.observed.producers)
-    ]
-
-
 def _policy_location(change: TopicChange) -> Location | None:
-    """The line of the first policy that changes, None if the files do not set it."""
-    if change.locate_policy is None:
-        return None
+    """The line of the first policy that changes."""
     before, after = change.before, change.after
     policies = (
         ("schemaCompatibilityStrategy", before.strategy, after.strategy, after.strategy_by),
@@ -389,9 +368,24 @@ def _policy_location(change: TopicChange) -> Location | None:
     )
     for key, old, new, level in policies:
         if old != new:
-            subject = change.topic if level == "topic" else change.topic.namespace
-            return change.locate_policy(None if level == "broker" else subject, key)
+            return _key_location(change, key, level)
     return None
+
+
+def _auto_update_location(change: TopicChange) -> Location | None:
+    return _key_location(change, "isAllowAutoUpdateSchema", change.after.auto_update_by)
+
+
+def _key_location(change: TopicChange, key: str, level: str) -> Location | None:
+    """The line of a policy; where no file sets it, the namespace's manifest, or the topic's."""
+    if change.locate_policy is None:
+        return None
+    subject = change.topic if level == "topic" else change.topic.namespace
+    return (
+        change.locate_policy(None if level == "broker" else subject, key)
+        or change.locate_policy(change.topic.namespace, "kind")
+        or change.location
+    )
 
 
 def _reason(lockout: Lockout) -> str:
@@ -456,6 +450,7 @@ def _registration_findings(
         "clients can no longer register schemas (isAllowAutoUpdateSchema true → false): those "
         f"whose schema is not a registered version can no longer connect{without}",
         subject=str(namespace),
+        location=next(filter(None, map(_auto_update_location, closed)), None),
         hint="which schemas running clients have is not known here: register them first",
     ).from_origin(str(namespace), "isAllowAutoUpdateSchema")
 

@@ -32,6 +32,7 @@ from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
+from gitops.model.rollout_reason import name_list
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
 from gitops.planning.refusals import TopicCase, version_list
@@ -221,6 +222,21 @@ def _with_schema(change: TopicChange) -> SchemaHistory:
     return replace(history, entries=(*history.entries, entry), next_version=schema.version + 1)
 
 
+def undeclared_names(change: TopicChange, role: Role) -> list[str]:
+    """The observed subscriptions or producers that nobody declares, in quotes."""
+    if change.observed is None:
+        return []
+    uses = [use for use in change.declared if use.role == role]
+    if role == "consumer":
+        declared = {use.subscription for use in uses}
+        subscriptions = (subscription.name for subscription in change.observed.subscriptions)
+        return [f"'{name}'" for name in subscriptions if name not in declared]
+    return [
+        f"'{producer.name}'" if producer.name else "one without a name"
+        for producer in (() if uses else change.observed.producers)
+    ]
+
+
 # What follows from approving a refused schema.
 
 
@@ -247,12 +263,15 @@ def waiver_effects(case: TopicCase) -> tuple[str, ...]:
         after=policies,
         line=case.line,
         schema=schema,
+        declared=tuple(declared_uses(case.clients).get(case.topic, ())),
+        observed=case.observed,
     )
-    lockouts = topic_lockouts(change).by_schema
+    lockouts = topic_lockouts(change)
     return (*_lockout_sentences(lockouts, schema.version), *_later_sentences(case))
 
 
-def _lockout_sentences(lockouts: Sequence[Lockout], new: int) -> Iterator[str]:
+def _lockout_sentences(topic: TopicLockouts, new: int) -> Iterator[str]:
+    lockouts = topic.by_schema
     for role in ROLES:
         versions = [
             one.kind.version
@@ -264,6 +283,19 @@ def _lockout_sentences(lockouts: Sequence[Lockout], new: int) -> Iterator[str]:
             yield (
                 f"Once v{new} is registered, {role}s with "
                 f"{version_list(sorted(versions, reverse=True))} can no longer connect{itself}."
+            )
+        names = sorted(
+            {name for one in lockouts if one.kind.role == role for name in one.kind.clients}
+        )
+        if names:
+            verb = "is a declared client that" if len(names) == 1 else "are declared clients that"
+            yield f"{name_list(names)} {verb} can no longer connect as {role}."
+        observed = undeclared_names(topic.change, role)
+        if versions and observed:
+            what = "subscription" if role == "consumer" else "producer"
+            yield (
+                f"Observed {what}{'' if len(observed) == 1 else 's'} {name_list(observed)}, which "
+                "nobody declares, may be locked out too: which versions they use is not known."
             )
     if not lockouts:
         yield "All clients that can connect now can still connect."

@@ -451,6 +451,7 @@ def _case(
     if latest is None:
         raise ValueError(f"{topic} has no desired schema")
     own = _topic_policies(desired, observed).schema_compatibility_strategy
+    clients = plan_input.observed_clients
     return TopicCase(
         topic=topic,
         desired=latest.info,
@@ -464,6 +465,8 @@ def _case(
         content=plan_input.content.get(topic, ()),
         rules=plan_input.rules,
         waivers=waivers,
+        clients=plan_input.clients,
+        observed=clients.topics.get(topic) if clients else None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import CANDIDATE
+from gitops.model.clients import Client, ObservedTopic
 from gitops.model.decision import Decision, Incompatibility
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import TopicName
@@ -274,7 +275,8 @@ class TopicCase:
 
     `strategy` is the one that holds and `own` the topic's own, both as they are once the plan is
     carried out. `exists` is false where the topic takes no policies. `content` are the findings
-    about the desired definition; `locate` says where a JSON pointer of it stands in the files;
+    about the desired definition; `clients` are the declared ones of all topics, and `observed` what
+    statistics show of this topic's, None where nothing is known; `locate` says where a JSON pointer of it stands in the files;
     `rules` are the severities that differ from the table's. `waivers` are those of this topic, and
     `today` is the day, in UTC, on which they must hold.
     """
@@ -291,3 +293,5 @@ class TopicCase:
     content: tuple[Finding, ...] = ()
     rules: Mapping[str, Severity] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
+    clients: tuple[Client, ...] = ()
+    observed: ObservedTopic | None = None

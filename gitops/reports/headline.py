@@ -144,6 +144,8 @@ def _others(report: CheckReport) -> str:
 
 def _titles(findings: Iterable[Finding]) -> str:
     errors = [one for one in findings if one.severity is Severity.ERROR and one.rule in RULES]
+    if any(one.rule == "CLIENT-R004" for one in errors):  # no client can upgrade first then
+        errors = [one for one in errors if one.rule != CLIENTS_FIRST]
     errors.sort(key=lambda one: one.rule == CLIENTS_FIRST)
     subjects: dict[str, set[str]] = {}
     for one in errors:
@@ -199,7 +201,7 @@ def _without_schemas(report: CheckReport) -> str:
         for action in one.plan.actions
         if isinstance(action, SetPolicy)
     }
-    changed = f"{count(len(policies), 'policy changes', 'policies change')}, " if policies else ""
+    changed = f"{count(len(policies), 'policy change')}, " if policies else ""
     return f"{changed}no schema changes"
 
 

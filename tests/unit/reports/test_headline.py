@@ -20,8 +20,8 @@ _KEYS = ("schemaCompatibilityStrategy", "isAllowAutoUpdateSchema")
     ("keys", "said"),
     [
         (0, "no schema changes"),
-        (1, "1 policy changes, no schema changes"),
-        (2, "2 policies change, no schema changes"),
+        (1, "1 policy change, no schema changes"),
+        (2, "2 policy changes, no schema changes"),
     ],
 )
 def test_policies_alone_are_counted(keys: int, said: str) -> None:
