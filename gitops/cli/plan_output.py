@@ -16,6 +16,7 @@ from gitops.cli.exits import Exit
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, today
 from gitops.git.references import describe
+from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.config import RegistryConfig
 from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
@@ -24,6 +25,7 @@ from gitops.planning.plan_document import to_document
 from gitops.planning.reviewed_plan import guarded_deletions, scope_of
 from gitops.planning.severities import rate_findings
 from gitops.planning.skipped_subjects import skip_blocked_subjects
+from gitops.planning.waivers import with_written_proposals
 from gitops.ports import Registry
 from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
@@ -233,6 +235,17 @@ def write_waivers(
         make_folder(folder)
         write_text(path, text)
         print_message(f"waiver written to {path}: fill in reason and approvedBy")
+
+
+def name_written_waivers(report: CheckReport) -> CheckReport:
+    """The report whose proposed waivers are all written."""
+    registries: list[RegistryCheck] = []
+    for registry in report.registries:
+        plan = registry.plan
+        refused = [one.waiver for one in plan.notices if isinstance(one, RefusedSchema)]
+        files = {waiver.file for waiver in (*plan.proposals, *refused) if waiver}
+        registries.append(replace(registry, plan=with_written_proposals(plan, files)))
+    return replace(report, registries=tuple(registries))
 
 
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:

@@ -29,6 +29,8 @@ from gitops.planning.waivers import (
     propose_waiver,
     waive_findings,
 )
+from gitops.schemas.event_kinds import have_common_reader
+from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 
 LATEST: Final = "PLAN-R020"
 OLDER: Final = "PLAN-R021"
@@ -424,11 +426,27 @@ def _schema_hint(cause: _Cause) -> str:
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
     if names := cause.client_names:
+        if not _has_common_reader(cause.topic.change):
+            return (
+                "no code reads the old and the new schema: change the schema in two steps, or move "
+                "to a new topic: see `pulsar-gitops rollout`"
+            )
         return (
             f"deploy {', '.join(names)} with code that reads the old and the new schema, and "
             "declare the new schema in the client manifest (`schema: {definition: …}`); then apply"
         )
     return "upgrade them before this is applied: see `pulsar-gitops rollout`"
+
+
+def _has_common_reader(change: TopicChange) -> bool:
+    latest, new = change.history.latest, change.schema
+    if latest is None or new is None:
+        return True
+    try:
+        schemas = [to_stored_type(to_stored(info)) for info in (latest.info, new.info)]
+    except PayloadError:
+        return True
+    return have_common_reader(change.line.types, *schemas)
 
 
 def _registration_findings(

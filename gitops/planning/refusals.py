@@ -276,9 +276,9 @@ class TopicCase:
     `strategy` is the one that holds and `own` the topic's own, both as they are once the plan is
     carried out. `exists` is false where the topic takes no policies. `content` are the findings
     about the desired definition; `clients` are the declared ones of all topics, and `observed` what
-    statistics show of this topic's, None where nothing is known; `locate` says where a JSON pointer of it stands in the files;
-    `rules` are the severities that differ from the table's. `waivers` are those of this topic, and
-    `today` is the day, in UTC, on which they must hold.
+    statistics show of this topic's, None where nothing is known; `locate` says where a JSON pointer
+    of it stands in the files; `rules` are the severities that differ from the table's. `waivers`
+    are those of this topic, and `today` is the day, in UTC, on which they must hold.
     """
 
     topic: TopicName

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -176,6 +176,7 @@ def _file(subject: TopicName | NamespaceName, wanted: str) -> str:
 
 
 _WRITES: Final = "`--waivers waivers/` writes it"
+_FILL_IN: Final = "it is written: fill in reason and approvedBy"
 _OF_SNAPSHOT: Final = "it fits the versions of the snapshot"
 _NONE: Final = (
     "No waiver is proposed: it would be for the versions in git, and the registry may have others."
@@ -192,6 +193,15 @@ def fit_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
     if bare == plan:
         return plan, history
     return bare, replace(history, limits=(*history.limits, _NONE))
+
+
+def with_written_proposals(plan: Plan, files: Collection[str]) -> Plan:
+    """The plan whose proposals that are written among these files already say what they lack."""
+
+    def named(proposal: WaiverProposal) -> WaiverProposal:
+        return replace(proposal, hint=_FILL_IN) if proposal.file in files else proposal
+
+    return _each(plan, named)
 
 
 def _each(plan: Plan, edit: Callable[[WaiverProposal], WaiverProposal | None]) -> Plan:

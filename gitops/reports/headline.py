@@ -66,7 +66,7 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
         case Verdict.ERRORS:
             return "✗", f"{_errors(report)}{'' if is_split(report) else _although(topics)}"
         case Verdict.WARNINGS:
-            return "⚠", f"{_good(report, topics)}, {_warned(report)}"
+            return "⚠", f"{_good(report, topics)}{_losses(report)}, {_warned(report)}"
         case Verdict.WAIVED | Verdict.GOOD:
             odd = any(topics[each] for each in TopicStatus if each < TopicStatus.WARNED)
             return "⚠" if odd else "✓", _good(report, topics)
@@ -254,6 +254,14 @@ def _all(number: int) -> str:
     if number <= _BOTH:
         return "the schema change" if number == 1 else "both schema changes"
     return f"all {number:,} schema changes"
+
+
+def _losses(report: CheckReport) -> str:
+    """What an accepted change does not tell of the numbers that stored messages carry."""
+    warnings = (one.finding for one in all_findings(report))
+    if any(one.rule == "PLAN-R023" and one.severity is Severity.WARNING for one in warnings):
+        return "; the registry lost versions that stored messages may carry"
+    return ""
 
 
 def _warned(report: CheckReport) -> str:

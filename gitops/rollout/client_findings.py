@@ -22,12 +22,21 @@ _MOST_NAMES: Final = 10
 class ClientFindings:
     """Findings about clients, each where the client is declared.
 
-    `reference` is the base of the change as the user names it.
+    `reference` is the base of the change as the user names it. On `blocked` topics no order is
+    safe, so that no client reads both versions. Of `lost` topics the registry lost versions.
     """
 
-    def __init__(self, clients: dict[str, Client], reference: str) -> None:
+    def __init__(
+        self,
+        clients: dict[str, Client],
+        reference: str,
+        blocked: frozenset[TopicName],
+        lost: frozenset[str],
+    ) -> None:
         self._clients = clients
         self._reference = reference
+        self._blocked = blocked
+        self._lost = lost
 
     def block(self, block: Block) -> Finding:
         """Why there is no order."""
@@ -58,12 +67,20 @@ class ClientFindings:
 
     def _broken_finding(self, broken: Block) -> Finding:
         names = [step.service for step in broken.steps if isinstance(step, Upgrade)]
+        message = f"does not work now: {broken.reason}"
+        hint = "declare the schema of the deployed client in its manifest, or fix the client"
+        if lost := sorted(self._lost & {str(topic) for topic in broken.topics}):
+            message = (
+                f"does not work now, since the registry lost versions of {name_list(lost)}: "
+                f"{broken.reason}"
+            )
+            hint = "bring the lost versions back: PLAN-R023 has the command"
         return make_finding(
             "CLIENT-R009",
-            f"does not work now: {broken.reason}",
+            message,
             location=self._place(names[0], broken.topics),
             subject=names[0],
-            hint="declare the schema of the deployed client in its manifest, or fix the client",
+            hint=hint,
         )
 
     def too_early(
@@ -97,7 +114,7 @@ class ClientFindings:
                 one.reason.sentence(),
                 location=self._place(first.service, [one.topic]),
                 subject=first.service,
-                hint=self._first_hint(names),
+                hint=self._first_hint(names, one.topic),
             ).from_origin(str(one.topic), _last_name(one.reason))
             for first, one in clients
         ]
@@ -112,11 +129,13 @@ class ClientFindings:
             one.reason.sentence(),
             location=self._place(then.service, [one.topic]),
             subject=then.service,
-            hint=self._first_hint([first.service]) if is_reader else own,
+            hint=self._first_hint([first.service], one.topic) if is_reader else own,
         ).from_origin(str(one.topic), _last_name(one.reason))
 
-    def _first_hint(self, names: Sequence[str]) -> str:
+    def _first_hint(self, names: Sequence[str], topic: TopicName) -> str:
         """Who is deployed before the merge, with what, and where that is declared."""
+        if topic in self._blocked:
+            return self._two_steps_hint()
         how = "`schema: {definition: …}`"
         if len(names) > 1:
             who = f"versions of {name_list(names, _MOST_NAMES)} that read both versions"

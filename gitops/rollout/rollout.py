@@ -157,7 +157,14 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     model, found, rollout = solve_with_few_merges(RolloutModel(topics=topics, services=services))
     refused = _refused_topics(rolling)
     clients = {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
-    client_findings = ClientFindings(clients, rolling.reference)
+    blocked = frozenset(topic for block in rollout.blocks for topic in block.topics)
+    lost = frozenset(
+        member.subject
+        for finding in rolling.plan.findings
+        if finding.rule == "PLAN-R023"
+        for member in finding.members
+    )
+    client_findings = ClientFindings(clients, rolling.reference, blocked, lost)
     named = clients_named_by_plan(rolling.plan.findings)
     blocks = tuple(
         replace(block, in_plan=bool(_locked_out(block) & named)) for block in rollout.blocks

@@ -67,7 +67,7 @@ from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
 from gitops.planning.waiver_findings import expiry_findings
-from gitops.planning.waivers import fit_proposals, used_waivers
+from gitops.planning.waivers import fit_proposals, used_waivers, with_written_proposals
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.factory import open_registry
 from gitops.registries.git.provenance import find_provenance
@@ -267,6 +267,7 @@ class _RegistryAnswer:
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
         mine, history = fit_proposals(plan.with_findings(places.of), history)
+        mine = with_written_proposals(mine, set(loaded.change.head_tree.paths()))
         rolling = RolloutRequest(
             base=loaded.base,
             head=loaded.head,

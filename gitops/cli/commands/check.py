@@ -116,16 +116,19 @@ def _run(
     """
     from gitops.cli.answer import print_result
     from gitops.cli.check_run import check_change
-    from gitops.cli.plan_output import write_waivers
+    from gitops.cli.plan_output import name_written_waivers, write_waivers
 
     with check_change(request, display) as (outcome, loaded):
-        result = _result(outcome, loaded, started)
+        if waivers:
+            plans = [one.plan for one in outcome.report.registries]
+            write_waivers(plans, waivers, outcome.report.limit_waiver)
+            report = name_written_waivers(outcome.report)
+            result = _result(replace(outcome, report=report), loaded, started)
+        else:
+            result = _result(outcome, loaded, started)
         for output_format, path in display.reports:
             print_result(result, replace(display, output_format=output_format, output=path))
         print_result(result, display)
-    if waivers:
-        plans = [one.plan for one in outcome.report.registries]
-        write_waivers(plans, waivers, outcome.report.limit_waiver)
     for name, error in outcome.errors.items():
         print_error(error, f"no answer for {name}: ")
     return _code(outcome, request, display)

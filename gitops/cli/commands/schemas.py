@@ -183,7 +183,13 @@ def delete(
         signals.raise_if_requested()
         version = live.delete_schema(name, force=force)
         all_of_it = f"deleted all versions of {name} in {live.name}"
-    print_message(all_of_it if force else f"deleted; the tombstone is version {version}")
+    if force:
+        print_message(all_of_it)
+    else:
+        print_message(
+            f"deleted; the tombstone is version {version}: the next version is v{version + 1}, and "
+            "messages stored with older versions cannot be decoded while these are deleted"
+        )
     return Exit.GOOD
 
 

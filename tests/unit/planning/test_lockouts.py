@@ -278,6 +278,51 @@ def test_a_waived_schema_says_whom_it_locks_out_before_and_after_its_approval() 
     }
 
 
+def test_a_waiver_names_the_clients_that_it_locks_out() -> None:
+    here = Location(file="clients/billing.yaml")
+    pin = Consumes(
+        topic=CREATED, subscription="billing", schemas=(VersionPin(version=0),), location=here
+    )
+    client = Client(name="billing", owner="", consumes=(pin,), produces=(), location=here)
+    seen = ObservedTopic(
+        subscriptions=tuple(ObservedSubscription(name=name) for name in ("audit", "billing"))
+    )
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    observed = state(replace(topic_state(CREATED, LONG), policies=own))
+    asked = replace(
+        question(state(topic_state(CREATED, TEXT)), observed),
+        clients=(client,),
+        observed_clients=ObservedClients(topics={CREATED: seen}),
+    )
+
+    refused = refusal(make_plan(asked))
+
+    assert refused.waiver is not None
+    assert refused.waiver.effects[1:3] == (
+        "billing is a declared client that can no longer connect as consumer.",
+        (
+            "Observed subscription 'audit', which nobody declares, may be locked out too: which "
+            "versions they use is not known."
+        ),
+    )
+    assert "# billing is a declared client" in refused.waiver.text
+
+
+def test_without_auto_update_the_finding_has_the_line_of_the_policy() -> None:
+    line = Location(file="namespaces/shop/orders/namespace.yaml", line=4)
+    manifest = replace(line, line=2)
+    before = NamespacePolicies(is_allow_auto_update_schema=True)
+    after = NamespacePolicies(is_allow_auto_update_schema=False)
+    asked = policy_change(before, after, LONG)
+
+    def place(known: dict[str, Location]) -> Location | None:
+        plan = make_plan(replace(asked, locate_policy=lambda _, key: known.get(key)))
+        return lockouts(plan)["PLAN-R022"].location
+
+    assert place({"isAllowAutoUpdateSchema": line, "kind": manifest}) == line
+    assert place({"kind": manifest}) == manifest
+
+
 @pytest.mark.parametrize("strategy", [Strategy.FULL, Strategy.BACKWARD])
 def test_without_a_transitive_strategy_only_older_consumers_are_out(strategy: Strategy) -> None:
     own = TopicPolicies(schema_compatibility_strategy=strategy)

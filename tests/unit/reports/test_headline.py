@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.findings import Location
+from gitops.model.findings import Location, Severity
 from gitops.model.plan import SetPolicy
 from gitops.model.policy import PolicyChange, SchemaCompatibilityStrategy
 from gitops.reports.headline import headline
@@ -59,6 +59,26 @@ def test_topics_whose_clients_come_first_are_counted_beside_refused_ones() -> No
 
     assert "; 1 other needs clients upgraded first" in headline(one, rows_of(one.registries))
     assert "; 2 others need clients upgraded first" in headline(two, rows_of(two.registries))
+
+
+def test_no_client_is_asked_to_upgrade_first_where_no_order_is_safe() -> None:
+    rules = ("CLIENT-R003", "CLIENT-R004")
+    findings = tuple(replace(UNKNOWN_KEY, rule=rule) for rule in rules)
+    report = replace(CHECK, registries=(), failures={}, findings=findings)
+
+    assert headline(report, []) == "✗ Do not merge: there is no safe order of upgrades"
+
+
+def test_an_accepted_change_after_a_loss_is_not_all_there_is_to_say() -> None:
+    lost = replace(UNKNOWN_KEY, rule="PLAN-R023", severity=Severity.WARNING)
+    plan = replace(STAGING, actions=(), notices=(), findings=())
+    one = replace(CHECK.registries[1], plan=plan)
+    report = replace(CHECK, registries=(one,), failures={}, findings=(lost,))
+
+    assert headline(report, rows_of(report.registries)) == (
+        "⚠ Can be merged: no schema changes; the registry lost versions that stored messages may "
+        "carry, 1 warning"
+    )
 
 
 def test_an_error_in_a_waiver_is_told_as_what_it_is() -> None:
