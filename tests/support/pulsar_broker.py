@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.support.class_data import archive_of, jvm_flags, write_archive
 from tests.support.pulsar_class_path import (
     QUICK_START,
     RELEASE,
@@ -148,6 +149,7 @@ def _started(
                 if left and not settings.data and _TAKEN in str(error):
                     continue
                 raise
+            write_archive(java, process.pid, archive_of(java, jars))
             yield running
             return
 
@@ -179,7 +181,7 @@ def _process(
         ports += ["--zookeeper-port", str(zookeeper_port)]
     else:
         ports.append("--wipe-data")
-    command = [*_command(java, folder, config), *ports]
+    command = [java, *jvm_flags(archive_of(java, jars)), *_arguments(folder, config), *ports]
     with (folder / _LOG).open("wb") as output:
         process = subprocess.Popen(
             command, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment
@@ -190,12 +192,11 @@ def _process(
         _end(process, tidy=settings.data is not None)
 
 
-def _command(java: str, folder: Path, config: Mapping[str, str]) -> list[str]:
-    """Write the config file and give the command line of a standalone broker."""
+def _arguments(folder: Path, config: Mapping[str, str]) -> list[str]:
+    """Write the config file and give the arguments of Java for a standalone broker."""
     conf = folder / "standalone.conf"
     conf.write_text("".join(f"{key}={value}\n" for key, value in config.items()))
     return [
-        java,
         *_JVM_FLAGS,
         "org.apache.pulsar.PulsarStandaloneStarter",
         "--config",
