@@ -8,12 +8,13 @@ from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy, place_of_setting
 from gitops.changes.registries import former_config, former_name, overrides_of, removed_registries
 from gitops.checks.loosened_policies import (
+    LoosenedPolicy,
     default_policies,
+    dropped_findings,
     dropped_policies,
     effective_policies,
+    loosened_findings,
     loosened_policies,
-    policy_dropped,
-    policy_loosened,
 )
 from gitops.model.config import RegistryConfig
 from gitops.model.findings import Finding, Location
@@ -85,8 +86,7 @@ def registry_guards(loaded: LoadedChange, answers: Collection[str]) -> Iterator[
         where = place_of_setting(loaded, ("registries", name), at_key=True)
         yield registry_removed(name, base.registries[name].namespaces, where)
     for name in sorted(head.registries.keys() - answers):
-        for space in sorted(overrides_of(name, base, head)):
-            yield from _override_findings(loaded, name, space)
+        yield from _override_findings(loaded, name)
 
 
 def registry_name_guards(loaded: LoadedChange) -> Iterator[Finding]:
@@ -114,15 +114,22 @@ def _are_left(loaded: LoadedChange, old: str, new: str) -> bool:
     )
 
 
-def _override_findings(loaded: LoadedChange, name: str, space: NamespaceName) -> Iterator[Finding]:
+def _override_findings(loaded: LoadedChange, name: str) -> Iterator[Finding]:
     base, head = loaded.base.config, loaded.head.config
     old, new = former_config(name, base, head), head.registries[name]
-    was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)
-    held = effective_policies(was, NamespacePolicies(), default_policies(old.broker))
-    for one in loosened_policies(space, now, held):
-        yield policy_loosened(one, place_of_policy(loaded, space, one.change.key, name))
-    for one in dropped_policies(space, now, was):
-        yield policy_dropped(one, place_of_policy(loaded, space, one.change.key, name))
+    loosened: list[LoosenedPolicy] = []
+    dropped: list[LoosenedPolicy] = []
+    for space in sorted(overrides_of(name, base, head)):
+        was, now = _policies(loaded.base, old, space), _policies(loaded.head, new, space)
+        held = effective_policies(was, NamespacePolicies(), default_policies(old.broker))
+        loosened += loosened_policies(space, now, held)
+        dropped += dropped_policies(space, now, was)
+
+    def locate(policy: LoosenedPolicy) -> Location | None:
+        return place_of_policy(loaded, policy.subject, policy.change.key, name)
+
+    yield from loosened_findings(loosened, locate)
+    yield from dropped_findings(dropped, locate)
 
 
 def _policies(

@@ -29,17 +29,58 @@ from gitops.repository.loading.layout import layout
 def topic_guards(loaded: LoadedChange, touched: Impact, today: datetime.date) -> Iterator[Finding]:
     """Findings about the change as a whole, whatever a registry holds."""
     safety = loaded.limits.safety
-    for topic in touched.removed:
-        yield topic_removed(topic, _top(loaded.base_tree, loaded.base.topics[topic]), safety)
+    yield from _removed_findings(loaded, touched, safety)
     yield from _renamed_findings(loaded, touched, safety)
     count = len(layout(loaded.change.base_tree.paths()).topics)
     changes = count_changes(changed_topics(loaded, touched), loaded.head.limit_waivers, today)
     yield from share_exceeded(changes, count, safety)
     yield from snapshot_guards(loaded)
     yield from _submodule_findings(loaded)
-    for topic in touched.topics:
-        if _is_let_go(loaded, topic):
-            yield schema_unmanaged(topic, loaded.head.topics[topic].manifest, safety)
+    unmanaged = [
+        schema_unmanaged(topic, loaded.head.topics[topic].manifest, safety)
+        for topic in touched.topics
+        if _is_let_go(loaded, topic)
+    ]
+    if unmanaged:
+        yield group(
+            f"the schemas of {len(unmanaged):,} topics are removed from their manifests; they stay "
+            "in the registry, unmanaged",
+            unmanaged,
+        )
+
+
+def _removed_findings(
+    loaded: LoadedChange, touched: Impact, safety: SafetyConfig
+) -> Iterator[Finding]:
+    """One finding for all removed manifests; one for those that moved where none is read."""
+    removed: list[Finding] = []
+    moved: list[Finding] = []
+    folders: set[str] = set()
+    new_paths = {old: new for new, old in loaded.renamed.items()}
+    for topic in touched.removed:
+        source = loaded.base.topics[topic]
+        finding = topic_removed(topic, _top(loaded.base_tree, source), safety)
+        new_path = new_paths.get(source.manifest.file, "")
+        if new_path.endswith(source.manifest.file.partition("/")[2]):
+            folders.add(new_path.removesuffix(source.manifest.file.partition("/")[2]))
+            moved.append(finding)
+        else:
+            removed.append(finding)
+    if removed:
+        yield group(
+            f"the manifests of {len(removed):,} topics are removed; their schemas stay in the "
+            "registry, unmanaged",
+            removed,
+        )
+    if moved:
+        names = ", ".join(sorted(folders))
+        finding = group(
+            f"{len(moved):,} manifests move to {names}, where nothing reads them; the schemas of "
+            "their topics stay in the registry, unmanaged",
+            moved,
+        )
+        rest = finding.hint.removeprefix("keep the manifest; ")
+        yield replace(finding, hint=f"move them back below namespaces/; {rest}")
 
 
 def _renamed_findings(

@@ -57,7 +57,7 @@ def _lost_schemas(loaded: LoadedChange, old: str, new: str | None) -> str:
     now = TopicState(topic=was.topic)
     with suppress(UsageError):
         now = read_topic_state(loaded.change.head_tree, new) if new else now
-    lost = sorted(lost_versions(was.history.entries, now.history), reverse=True)
+    lost = sorted(lost_versions(was.history.entries, now.history))
     return f"{was.topic} ({version_list(lost)})" if lost else ""
 
 

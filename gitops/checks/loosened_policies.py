@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from gitops.changes.change import LoadedChange
 from gitops.changes.locations import place_of_policy
-from gitops.model.findings import Finding, Location, Severity
+from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RefusedSchema, RegisterSchema
 from gitops.model.policy import (
@@ -35,10 +35,12 @@ def policy_guards(
 ) -> Iterator[Finding]:
     """Loosened policies, and what only they let in; `plan_inputs` are before and after."""
     before, after = plan_inputs
-    for one in _loosened_policies(before, after):
-        yield policy_loosened(one, place_of_policy(loaded, one.subject, one.change.key, registry))
-    for one in _dropped_policies(before, after):
-        yield policy_dropped(one, place_of_policy(loaded, one.subject, one.change.key, registry))
+
+    def locate(policy: LoosenedPolicy) -> Location | None:
+        return place_of_policy(loaded, policy.subject, policy.change.key, registry)
+
+    yield from loosened_findings(_loosened_policies(before, after), locate)
+    yield from dropped_findings(_dropped_policies(before, after), locate)
     for name in _unmanaged_namespaces(loaded, after):
         yield namespace_unmanaged(name, loaded.head.namespaces.get(name))
     for each in refused:
@@ -151,6 +153,41 @@ def default_policies(defaults: BrokerSettings) -> dict[str, PolicyValue]:
         "isAllowAutoUpdateSchema": defaults.is_allow_auto_update_schema_enabled,
         "schemaValidationEnforced": defaults.is_schema_validation_enforced,
     }
+
+
+def loosened_findings(
+    policies: Iterable[LoosenedPolicy], locate: Callable[[LoosenedPolicy], Location | None]
+) -> Iterator[Finding]:
+    """Policies that let more through; one finding for all subjects with the same change."""
+    for change, subjects, same in _by_change(policies):
+        before, after = policy_text(change.before), policy_text(change.after)
+        message = f"{change.key} of {subjects} is loosened: {before} → {after}"
+        yield group(message, [policy_loosened(policy, locate(policy)) for policy in same])
+
+
+def dropped_findings(
+    policies: Iterable[LoosenedPolicy], locate: Callable[[LoosenedPolicy], Location | None]
+) -> Iterator[Finding]:
+    """Policies that no file has any more; one finding for all subjects with the same change."""
+    for change, subjects, same in _by_change(policies):
+        message = (
+            f"{change.key} of {subjects} is no longer managed (it was "
+            f"{policy_text(change.before)}): the cluster keeps its values, and no file contains "
+            "them"
+        )
+        yield group(message, [policy_dropped(policy, locate(policy)) for policy in same])
+
+
+def _by_change(
+    policies: Iterable[LoosenedPolicy],
+) -> Iterator[tuple[PolicyChange, str, list[LoosenedPolicy]]]:
+    """The changes with the policies that change so, and `12 topics`."""
+    alike: dict[tuple[str, PolicyChange], list[LoosenedPolicy]] = {}
+    for policy in policies:
+        kind = "topics" if isinstance(policy.subject, TopicName) else "namespaces"
+        alike.setdefault((kind, policy.change), []).append(policy)
+    for (kind, change), same in alike.items():
+        yield change, f"{len(same):,} {kind}", same
 
 
 def policy_loosened(one: LoosenedPolicy, where: Location | None) -> Finding:

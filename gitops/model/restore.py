@@ -51,7 +51,7 @@ class TopicRestore:
 
     def with_remedies(self, registry: str) -> TopicRestore:
         """The same, where each obstacle without a hint has the one that always helps."""
-        command = f"pulsar-gitops schemas delete --force {self.topic} --registry {registry}"
+        command = f"pulsar-gitops schemas delete --force {self.topic} --registry {registry} --yes"
         hint = f"if no stored message needs what is there: {command}"
         obstacles = (replace(one, hint=one.hint or hint) for one in self.obstacles)
         return replace(self, obstacles=tuple(obstacles))

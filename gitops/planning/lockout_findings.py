@@ -111,10 +111,17 @@ def lockout_report(
         if holding:
             found = list(waive_findings(found, holding[0]))
         elif errors:
-            proposals.append(propose_waiver(namespace, wanted, today, of_namespace))
+            effects = [_effect_text(one) for one in found if one.severity is Severity.ERROR]
+            proposals.append(propose_waiver(namespace, wanted, today, of_namespace, effects))
         findings += found
         findings += apply_severities(_waiver_findings(of_namespace, wanted, today), rules)
     return LockoutReport(findings=tuple(findings), proposals=tuple(proposals))
+
+
+def _effect_text(finding: Finding) -> str:
+    """Who can no longer connect to which topics, as a sentence of a waiver's file."""
+    topics = name_list([subject for subject in finding.subjects if subject], _LISTED)
+    return f"{finding.message[:1].upper()}{finding.message[1:]} ({topics})."
 
 
 def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts]) -> str:

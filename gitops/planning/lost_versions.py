@@ -118,10 +118,10 @@ def _loss_finding(
     reassigned = {entry.version for entry in live.entries} & lost
     is_reused = live.next_version < history.next_version
     facts = []
-    if gone := sorted(lost - reassigned, reverse=True):
+    if gone := sorted(lost - reassigned):
         facts.append(f"the registry lost {version_list(gone)}, which {source} has")
     if reassigned:
-        numbers = version_list(sorted(reassigned, reverse=True))
+        numbers = version_list(sorted(reassigned))
         verb = "is another schema" if len(reassigned) == 1 else "are other schemas"
         facts.append(f"{numbers} {verb} in the registry than in {source}")
     if is_reused and not reassigned:
@@ -143,7 +143,7 @@ def _loss_finding(
     forget = forget_command(topic, plan_input.registry)
     hint = f"bring them back: {forget}, then {restore}; to leave them deleted: {accept}"
     if live.entries:
-        after_deletion = version_list([entry.version for entry in reversed(live.entries)])
+        after_deletion = version_list([entry.version for entry in live.entries])
         hint = f"if no stored message needs {after_deletion}, {hint}"
     finding = make_finding("PLAN-R023", "; ".join(facts), subject=str(topic), hint=hint)
     return replace(finding, severity=Severity.WARNING)
@@ -196,7 +196,7 @@ def _recorded_loss_finding(
     }
     if not lost:
         return None
-    versions = version_list(sorted(lost, reverse=True))
+    versions = version_list(sorted(lost))
     restore = restore_command(action.topic.namespace, plan_input.registry)
     finding = make_finding(
         "PLAN-R023",
@@ -223,7 +223,7 @@ def restore_command(namespace: NamespaceName, registry: str) -> str:
 
 def forget_command(topic: TopicName | str, registry: str) -> str:
     """The command after which a topic's numbers begin at v0, as a restore needs it."""
-    return f"pulsar-gitops schemas delete --force {topic} --registry {registry}"
+    return f"pulsar-gitops schemas delete --force {topic} --registry {registry} --yes"
 
 
 def accept_command(registry: str) -> str:

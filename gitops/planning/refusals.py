@@ -243,10 +243,14 @@ def _number(one: Incompatibility) -> int:
 
 
 def version_list(numbers: Sequence[int]) -> str:
-    """Versions, the newest first: `v3, v2, v1, v0`, of a longer run the ends: `v40 to v12, v9`."""
+    """Versions in their order: `v3, v2, v1, v0`, of a longer run the ends: `v40 to v12, v9`.
+
+    The newest come first where clients are decided about, and last where versions were lost.
+    """
+    step = 1 if numbers and numbers[0] < numbers[-1] else -1
     runs = [
         [number for _, number in run]
-        for _, run in groupby(enumerate(numbers), key=lambda each: each[0] + each[1])
+        for _, run in groupby(enumerate(numbers), key=lambda item: item[1] - step * item[0])
     ]
     return ", ".join(
         f"v{run[0]} to v{run[-1]}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from gitops.model.drift import (
     DefinitionAnswer,
@@ -35,6 +36,9 @@ from gitops.rollout.undeclared_clients import client_names
 _MOST_VERSIONS = 10
 _MOST_NAMESPACES = 10
 _MOST_TOPICS = 5
+_ALIKE: Final = 3
+"""So many subjects that have drifted alike are one entry."""
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC")
 
 if TYPE_CHECKING:
     from gitops.repository.writing.adoption import Adoption
@@ -50,16 +54,55 @@ class DriftLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftEntry:
-    """One drift: a sign, the subject, what happened in a few words, and the details."""
+    """One drift: a sign, the subject, what happened in a few words, and the details.
+
+    Of several subjects that have drifted alike, `subject` is their number and `names` are theirs.
+    """
 
     sign: str
     subject: str
     title: str
     lines: tuple[DriftLine, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def drift_entries(report: DriftReport) -> list[DriftEntry]:
-    """All drift in words, with one entry for the policies of a subject, and for a new client."""
+    """All drift in words; subjects that have drifted alike are one entry.
+
+    The policies of one subject are one entry, too, and so are the topics of a new client.
+    """
+    alike: dict[tuple[object, ...], list[DriftEntry]] = {}
+    for entry in _subject_entries(report):
+        is_namespace = entry.subject.count("/") == 1
+        lines = tuple((_MOMENT.sub("\0", line.text), line.changes) for line in entry.lines)
+        alike.setdefault((is_namespace, entry.sign, entry.title, lines), []).append(entry)
+    entries: list[DriftEntry] = []
+    for same in alike.values():
+        entries += [_shared_entry(same)] if len(same) >= _ALIKE else same
+    return [*entries, *_new_client_entries(report)]
+
+
+def _shared_entry(entries: Sequence[DriftEntry]) -> DriftEntry:
+    """One entry for subjects that have drifted alike, with the first and the last moment."""
+    lines: list[DriftLine] = []
+    for same in zip(*(entry.lines for entry in entries), strict=True):
+        text, *rest = _MOMENT.split(same[0].text)
+        by_subject = [_MOMENT.findall(line.text) for line in same]
+        for moments, following in zip(zip(*by_subject, strict=True), rest, strict=True):
+            first, last = min(moments), max(moments)
+            text += f"{first if first == last else f'{first} to {last}'}{following}"
+        lines.append(replace(same[0], text=text))
+    names = tuple(entry.subject for entry in entries)
+    word = "namespace" if names[0].count("/") == 1 else "topic"
+    return replace(entries[0], subject=count(len(names), word), lines=tuple(lines), names=names)
+
+
+def names_text(entry: DriftEntry) -> str:
+    """The first subjects of an entry that has several, and how many are left."""
+    return name_list(entry.names, _MOST_TOPICS)
+
+
+def _subject_entries(report: DriftReport) -> list[DriftEntry]:
     entries: list[DriftEntry] = []
     for drift in report.drifts:
         entry, last = _drift_entry(drift, report.recording), entries[-1] if entries else None
@@ -67,7 +110,7 @@ def drift_entries(report: DriftReport) -> list[DriftEntry]:
             entries[-1] = replace(last, lines=(*last.lines, *entry.lines))
         else:
             entries.append(entry)
-    return [*entries, *_new_client_entries(report)]
+    return entries
 
 
 def _new_client_entries(report: DriftReport) -> Iterator[DriftEntry]:

@@ -118,7 +118,7 @@ def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Findi
         told = [one for one in told if one.rule != _LOOSENED]
     found: list[Finding] = []
     for one in sorted(told, key=lambda one: not one.rule.startswith(_REPLAY)):
-        if one.severity is Severity.WARNING and known.isdisjoint(one.subjects):
+        if one.severity is Severity.WARNING and not known.issuperset(one.subjects):
             known.update(one.subjects)
             found.append(one)
     return found[: max(0, _SHOWN - len(decisive))]

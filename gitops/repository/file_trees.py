@@ -164,6 +164,14 @@ class OverlaidTree:
         return self._files[path] if path in self._files else self._tree.read(path)
 
 
+def read_unix_lines(tree: FileTree, path: str) -> bytes | None:
+    """A file with line feeds alone at the ends of lines; None where it cannot be read."""
+    try:
+        return tree.read(path).replace(b"\r\n", b"\n")
+    except UnreadableFileError:
+        return None
+
+
 def is_selected(file: str, paths: tuple[str, ...]) -> bool:
     """Whether a file is one of these files or in one of these folders; every file without any."""
     return not paths or any(path in (".", file) or file.startswith(f"{path}/") for path in paths)

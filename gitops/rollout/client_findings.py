@@ -17,6 +17,7 @@ from gitops.planning.refusals import version_list
 from gitops.rollout.model import Service
 
 _MOST_NAMES: Final = 10
+_STILL_USED: Final = "CLIENT-R005"
 
 
 class ClientFindings:
@@ -38,12 +39,25 @@ class ClientFindings:
         self._blocked = blocked
         self._lost = lost
 
-    def block(self, block: Block) -> Finding:
-        """Why there is no order."""
+    def blocks(self, blocks: Iterable[Block]) -> Iterator[Finding]:
+        """Why there is no order; the topics that a client still uses are one finding."""
+        left: dict[str, list[tuple[TopicName, Finding]]] = {}
+        for block in blocks:
+            finding = self._block(block)
+            if finding.rule == _STILL_USED and len(block.topics) == 1:
+                left.setdefault(finding.subject, []).append((block.topics[0], finding))
+            else:
+                yield finding
+        for client, uses in left.items():
+            topics = name_list([str(topic) for topic, _ in uses], _MOST_NAMES)
+            message = f"{client} still uses {len(uses):,} topics whose schemas go away: {topics}"
+            yield group(message, [finding for _, finding in uses])
+
+    def _block(self, block: Block) -> Finding:
         names = [step.service for step in block.steps if isinstance(step, Upgrade)]
         alone = len(block.steps) == 1
         if any(isinstance(step, Delete) for step in block.steps):
-            rule, hint = "CLIENT-R005", "change the client first, and remove the topic after that"
+            rule, hint = _STILL_USED, "change the client first, and remove the topic after that"
         elif alone and names:
             rule, hint = "CLIENT-R002", "see `pulsar-gitops connect` for each step of the decision"
         else:

@@ -170,7 +170,7 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         replace(block, in_plan=bool(_locked_out(block) & named)) for block in rollout.blocks
     )
     own_blocks = [block for block in blocks if not block.in_plan]
-    findings = [*makes.findings, *map(client_findings.block, own_blocks)]
+    findings = [*makes.findings, *client_findings.blocks(own_blocks)]
     findings += client_findings.broken(found.broken)
     waits = [
         constraint

@@ -106,7 +106,7 @@ class LostVersionsError(GitopsError):
 
     def __init__(self, registry: str, lost: Mapping[TopicName, tuple[int, ...]]) -> None:
         topics = "; ".join(
-            f"{topic} ({version_list(versions[::-1])})" for topic, versions in lost.items()
+            f"{topic} ({version_list(versions)})" for topic, versions in lost.items()
         )
         super().__init__(
             "the registry lost versions that the snapshot or a journal has, and nothing was "

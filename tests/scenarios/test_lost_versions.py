@@ -29,7 +29,7 @@ def test_an_apply_of_another_change_gives_no_lost_number_anew(shop: Shop) -> Non
 
     assert code == 1
     assert findings["PLAN-R023"]["severity"] == "error"
-    assert findings["PLAN-R023"]["message"].startswith("the registry lost v1, v0, ")
+    assert findings["PLAN-R023"]["message"].startswith("the registry lost v0, v1, ")
     assert applied == 1
     assert shop.versions() == []
     assert recorded == 1
@@ -65,7 +65,7 @@ def test_a_fresh_start_is_recorded_first(shop: Shop) -> None:
     code, findings = shop.findings("plan")
 
     assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
-    assert "snapshots at earlier commits have v1, v0" in findings["PLAN-R023"]["message"]
+    assert "snapshots at earlier commits have v0, v1" in findings["PLAN-R023"]["message"]
     assert shop.run("apply", "--auto-approve")[0] == 0
     assert shop.versions() == [0]
     assert "PLAN-R023" not in shop.findings("plan")[1]
@@ -171,7 +171,7 @@ def test_a_change_that_records_a_loss_says_so(shop: Shop) -> None:
     _, findings = shop.findings("check", "--base", "HEAD", "--history", "snapshot")
 
     assert findings["CHECK-R007"]["message"].startswith(
-        f"schemas were lost: {shop.topic} (v1, v0); "
+        f"schemas were lost: {shop.topic} (v0, v1); "
     )
 
 
@@ -220,7 +220,7 @@ def test_a_journal_has_versions_that_no_snapshot_has(journaled: Shop) -> None:
 
     assert (code, applied, recorded) == (1, 1, 1)
     assert findings["PLAN-R023"]["message"].startswith(
-        "the registry lost v1, v0, which the journal .gitops/live.journal has; "
+        "the registry lost v0, v1, which the journal .gitops/live.journal has; "
     )
     assert journaled.versions() == []
     assert drifted == 3
@@ -273,7 +273,7 @@ def test_a_version_since_the_snapshot_is_restored_from_the_journal(shop: Shop) -
     _, before = shop.findings("plan")
     assert shop.run("restore")[0] == 0
 
-    assert before["PLAN-R023"]["message"].startswith("the registry lost v2, v1, v0, ")
+    assert before["PLAN-R023"]["message"].startswith("the registry lost v0, v1, v2, ")
     assert shop.versions() == [0, 1, 2]
     assert "PLAN-R023" not in shop.findings("plan")[1]
     assert shop.run("snapshot")[0] == 0
@@ -350,7 +350,7 @@ def test_a_client_is_not_promised_a_version_that_was_lost(journaled: Shop) -> No
 
     (connection,) = json.loads(text)["connections"]
     assert (code, connection["afterPlan"]["answer"]) == (1, "unknown"), connection
-    assert "the registry lost v1, v0" in connection["afterPlan"]["reason"]
+    assert "the registry lost v0, v1" in connection["afterPlan"]["reason"]
 
 
 @pytest.mark.rule("PLAN-R023")

@@ -170,7 +170,7 @@ CLIENT_RULES: Final = (
     error(
         "CLIENT-R002",
         "Pulsar would refuse a client",
-        "rollout.client_findings.ClientFindings.block",
+        "rollout.client_findings.ClientFindings._block",
     ),
     error(
         "CLIENT-R003",
@@ -180,12 +180,12 @@ CLIENT_RULES: Final = (
     error(
         "CLIENT-R004",
         "there is no safe order of upgrades",
-        "rollout.client_findings.ClientFindings.block",
+        "rollout.client_findings.ClientFindings._block",
     ),
     error(
         "CLIENT-R005",
         "a client still uses what goes away",
-        "rollout.client_findings.ClientFindings.block",
+        "rollout.client_findings.ClientFindings._block",
     ),
     info(
         "CLIENT-R006",

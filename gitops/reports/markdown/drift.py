@@ -10,6 +10,8 @@ from gitops.reports.drift_wording import (
     DriftEntry,
     adoption_lines,
     drift_entries,
+    left_lines,
+    names_text,
     next_steps,
     other_lines,
     scope_text,
@@ -37,6 +39,19 @@ def _registry(one: RegistryDrift, result: DriftResult) -> Iterator[Section]:
 
 
 def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
+    if result.adoption is not None:
+        lines = [
+            *adoption_lines(result.adoption),
+            *left_lines(report, result.adoption, result.options),
+        ]
+        yield Section(
+            blocks=tuple(f"- {message(line)}\n" for line in lines),
+            head=f"### {prose(report.registry)}: adopted\n\n",
+            tail="\n",
+            cut=4,
+            noun="files",
+        )
+        return
     verdict, scope = prose(verdict_text(report)), prose(scope_text(report))
     entries = drift_entries(report)
     yield Section(blocks=(f"### {verdict}\n\n{scope}\n\n",))
@@ -47,7 +62,8 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
         cut=1,
         noun="differences",
     )
-    yield _what_to_do(report, result)
+    steps = next_steps(report, result.options)
+    yield Section(blocks=tuple(f"→ {message(line)}<br>\n" for line in steps), tail="\n")
     yield Section(
         blocks=tuple(_fold(one) for one in entries if _has_more(one)),
         cut=2,
@@ -62,31 +78,23 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
     )
 
 
-def _what_to_do(report: DriftReport, result: DriftResult) -> Section:
-    if result.adoption is None:
-        steps = next_steps(report, result.options)
-        return Section(blocks=tuple(f"→ {message(line)}<br>\n" for line in steps), tail="\n")
-    return Section(
-        blocks=tuple(f"- {message(line)}\n" for line in adoption_lines(result.adoption)),
-        head="#### Adopted\n\n",
-        tail="\n",
-        cut=4,
-        noun="files",
-    )
-
-
 def _row(entry: DriftEntry) -> str:
     said = prose(f"{entry.title}: {entry.lines[0].text}")
-    return f"| {prose(entry.sign)} | {code(entry.subject)} | {said} |\n"
+    subject = code(entry.subject)
+    if entry.names:
+        subject = prose(f"{entry.subject}: {names_text(entry)}")
+    return f"| {prose(entry.sign)} | {subject} | {said} |\n"
 
 
 def _has_more(entry: DriftEntry) -> bool:
     """Whether the table's row is not all of it."""
-    return len(entry.lines) > 1 or bool(entry.lines[0].changes)
+    has_more_names = bool(entry.names) and names_text(entry) != ", ".join(entry.names)
+    return len(entry.lines) > 1 or bool(entry.lines[0].changes) or has_more_names
 
 
 def _fold(entry: DriftEntry) -> str:
-    parts = [f"{prose(line.text)}\n\n{_changes(line.changes)}" for line in entry.lines]
+    parts = [f"{prose(', '.join(entry.names))}\n\n"] if entry.names else []
+    parts += [f"{prose(line.text)}\n\n{_changes(line.changes)}" for line in entry.lines]
     head = f"{prose(entry.subject)}: {prose(entry.title)}"
     return f"<details><summary>{head}</summary>\n\n{''.join(parts)}</details>\n\n"
 

@@ -14,6 +14,7 @@ from gitops.reports.drift_wording import (
     adoption_lines,
     drift_entries,
     left_lines,
+    names_text,
     next_steps,
     other_lines,
     scope_text,
@@ -70,6 +71,10 @@ def _block(entry: DriftEntry) -> RenderableType:
         f"   {entry.title}",
     )
     body: list[RenderableType] = []
+    if entry.names:
+        names = names_text(entry)
+        is_cut = names != ", ".join(entry.names)
+        body.append(Text(safe(f"{names}{'; `--format json` names all' if is_cut else ''}")))
     for line in entry.lines:
         body.append(Text(short(line.text, _LONGEST)))
         if line.changes:

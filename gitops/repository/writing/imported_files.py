@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from gitops.model.errors import UsageError
 from gitops.model.names import TopicName
@@ -13,7 +14,7 @@ from gitops.ports import FileTree
 from gitops.repository.documents.editor_schemas import FOLDER
 from gitops.repository.documents.editor_schemas import render as render_json_schema
 from gitops.repository.documents.editor_schemas import schemas as schemas_of_kinds
-from gitops.repository.file_trees import MAX_FILE_BYTES, OverlaidTree
+from gitops.repository.file_trees import MAX_FILE_BYTES, OverlaidTree, read_unix_lines
 from gitops.repository.formatting.repository import format_repository
 from gitops.repository.loader import load
 from gitops.repository.writing.imported_types import TypesInUse, avsc_layout
@@ -64,6 +65,7 @@ def imported_files(tree: FileTree, repository: Repository, state: RegistryState)
         made = _compilable_protos(tree, state, unshared)
         files = in_use.referring(made.files, state)
         files |= _laid_out(tree, files, [state.topics[topic] for topic in unshared])
+    files = {path: data for path, data in files.items() if read_unix_lines(tree, path) != data}
     return replace(made, files=_format(tree, files), unshared=unshared)
 
 
@@ -99,8 +101,9 @@ def _compilable_protos(
     sources, reasons = sources_of(state)
     apart: set[TopicName] = set()
     taken = tree.paths()
+    existing = partial(read_unix_lines, tree)
     while True:
-        protos = Protos(sources=sources, apart=apart)
+        protos = Protos(sources=sources, apart=apart, existing=existing)
         files = render(state, taken=taken, protos=protos, unshared=unshared)
         others = _compiled_otherwise(tree, files, state, sources) if sources else {}
         if not others:

@@ -98,7 +98,8 @@ class Protos:
     """The topics whose PROTOBUF_NATIVE is written as `.proto` files, in place of the envelope.
 
     They are beside the manifests, shared by the topics of a namespace where they are the same.
-    The topics in `apart` have a folder of their own, also for the files that protoc brings along.
+    The topics in `apart` have a folder of their own, also for the files that protoc brings along;
+    topics with the same files share it.
     `existing` reads the files of the repository, of which equal ones are shared too.
     """
 
@@ -250,11 +251,25 @@ class _Topic:
 
     def _files_of_protos(self, protos: ProtoSources) -> dict[str, object]:
         files = protos.files(self._stem, complete=self._apart)
-        folder = self._stem + "/" if self._apart or self._name_clash(files) else ""
+        folder = ""
+        if self._apart or self._name_clash(files):
+            folder = self._equal_folder(files) or f"{self._stem}/"
         for name, text in files.items():
             self._files[f"{self._folder}/{folder}{name}"] = text.encode()
         definition = f"{folder}{protos.definition(self._stem)}"
         return {"definition": definition, "message": protos.message}
+
+    def _equal_folder(self, files: Mapping[str, str]) -> str:
+        """A folder of an earlier topic of the namespace that has the same files; empty if none."""
+        first, prefix = next(iter(files)), f"{self._folder}/"
+        for path in self._files:
+            if not (path.startswith(prefix) and path.endswith(f"/{first}")):
+                continue
+            folder = path.removeprefix(prefix).removesuffix(first)
+            texts = {name: self._files.get(f"{prefix}{folder}{name}") for name in files}
+            if folder and texts == {name: text.encode() for name, text in files.items()}:
+                return folder
+        return ""
 
     def _name_clash(self, files: Mapping[str, str]) -> bool:
         """Whether other files have these names, here or at the root, where imports are found."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from gitops.model.errors import NotThereError, UnreadableFileError, UsageError, extra_hint
+from gitops.model.errors import NotThereError, UsageError, extra_hint
 from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.state import RegistryState, Repository, TopicState
@@ -13,7 +13,7 @@ from gitops.planning.policies import changes
 from gitops.ports import FileTree
 from gitops.repository.definitions.protoc import Protoc
 from gitops.repository.definitions.shared_types import WITH_MANIFESTS
-from gitops.repository.file_trees import OverlaidTree
+from gitops.repository.file_trees import OverlaidTree, read_unix_lines
 from gitops.repository.formatting.repository import format_repository
 from gitops.repository.loader import load
 from gitops.repository.writing.imported_files import ImportedFiles
@@ -126,19 +126,13 @@ def _unused_files(
     left = sorted(
         used_definitions(tree, before) - used_definitions(final, after) - found.files.keys()
     )
+    files = found.files.items()
     return replace(
         found,
-        files={path: data for path, data in found.files.items() if _read(tree, path) != data},
+        files={path: data for path, data in files if read_unix_lines(tree, path) != data},
         removed=tuple(path for path in left if path.startswith(WITH_MANIFESTS)),
         unused=tuple(path for path in left if not path.startswith(WITH_MANIFESTS)),
     )
-
-
-def _read(tree: FileTree, path: str) -> bytes | None:
-    try:
-        return tree.read(path).replace(b"\r\n", b"\n")
-    except UnreadableFileError:
-        return None
 
 
 def _says(repository: Repository, state: TopicState) -> bool:

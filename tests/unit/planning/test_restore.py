@@ -150,7 +150,7 @@ def test_another_schema_in_the_registry_is_an_obstacle() -> None:
     assert reason(found) == "v0 of the registry is another schema"
     assert found.obstacles[0].versions == (0, 1)
     assert found.obstacles[0].hint.endswith(
-        "schemas delete --force shop/orders/created --registry local"
+        "schemas delete --force shop/orders/created --registry local --yes"
     )
 
 

@@ -9,8 +9,18 @@ from dataclasses import replace
 
 import pytest
 
-from gitops.model.drift import Drift, DriftReport, Recording, VersionDrift
+from gitops.model.drift import (
+    Drift,
+    DriftReport,
+    PolicyDrift,
+    Recording,
+    UnmanagedTopic,
+    VersionDrift,
+)
 from gitops.model.errors import OutsideError, UsageError
+from gitops.model.names import TopicName
+from gitops.model.policy import SchemaCompatibilityStrategy
+from gitops.model.schema import SchemaType
 from gitops.reports.drift_wording import drift_entries, scope_text, verdict_text
 from gitops.reports.formats import render
 from gitops.reports.operation_results import DriftResult, RegistryDrift
@@ -122,6 +132,58 @@ def test_each_kind_in_words() -> None:
     }
 
 
+def test_topics_that_drifted_alike_are_one_entry() -> None:
+    def policy_drift(name: str, live: SchemaCompatibilityStrategy) -> PolicyDrift:
+        return PolicyDrift(
+            subject=TopicName.parse(f"shop/orders/{name}"),
+            key="schemaCompatibilityStrategy",
+            files=SchemaCompatibilityStrategy.FULL,
+            live=live,
+            recorded=SchemaCompatibilityStrategy.FULL,
+            was_recorded=True,
+        )
+
+    def unmanaged(name: str, since: int) -> UnmanagedTopic:
+        return UnmanagedTopic(
+            topic=TopicName.parse(f"shop/orders/{name}"),
+            type=SchemaType.AVRO,
+            versions=(0, 1),
+            since=since,
+        )
+
+    backward, forward = SchemaCompatibilityStrategy.BACKWARD, SchemaCompatibilityStrategy.FORWARD
+    drifts: list[Drift] = [policy_drift(f"t{n:02}", backward) for n in range(12)]
+    drifts.insert(1, policy_drift("other", forward))
+    drifts += [unmanaged(f"new{n}", 1_763_464_000_000 + n * 1000) for n in range(3)]
+    drifts += [unmanaged(f"pair{n}", 0) for n in range(2)]
+    drifts[-2:] = [replace(drift, versions=(0,)) for drift in drifts[-2:]]
+    report = replace(CLEAN, drifts=tuple(drifts))
+
+    entries = drift_entries(report)
+    said = [(entry.sign, entry.subject, len(entry.names)) for entry in entries]
+    text, markdown = (_rendered(name, _result(report)) for name in ("text", "markdown"))
+    document = json.loads(_rendered("json", _result(report)))
+
+    assert said == [
+        ("~", "12 topics", 12),
+        ("~", "shop/orders/other", 0),
+        ("+", "3 topics", 3),
+        ("+", "shop/orders/pair0", 0),
+        ("+", "shop/orders/pair1", 0),
+    ]
+    assert (
+        entries[2]
+        .lines[0]
+        .text.endswith("first registered 2025-11-18 11:06:40 UTC to 2025-11-18 11:06:42 UTC")
+    )
+    assert "shop/orders/t04 and 7 more; `--format json` names all" in text
+    assert "shop/orders/t05" not in text
+    assert text.count("FULL in git, BACKWARD in the registry") == 1
+    assert "12 topics: shop/orders/t00, " in markdown
+    assert markdown.count("shop/orders/t11") == 1, "in the fold"
+    assert len(document["registries"][0]["drifts"]) == len(drifts)
+
+
 @pytest.mark.parametrize("name", ["text", "markdown"])
 def test_what_is_no_drift_and_what_to_do(name: str) -> None:
     said = _rendered(name, _result(EVERYTHING)).replace("&#45;", "-")
@@ -147,6 +209,8 @@ def test_an_adoption_is_said_in_place_of_what_to_do(name: str) -> None:
     assert "wrote the PROTOBUF" in said
     assert "not adopted: shop/orders/refused: it has changes (refused.yaml); commit them" in said
     assert "read the changes (git diff), and commit them" in said
+    assert "have drifted: pulsar-gitops drift" in said
+    assert "not in git;" not in said, "drift lists it before"
     assert "if the registry is right" not in said
 
 
@@ -180,7 +244,8 @@ def test_changes_are_a_diff() -> None:
 def test_thousands_of_topics_fit_into_an_issue() -> None:
     (versions,) = [one for one in EVERYTHING.drifts if str(one.subject).endswith("/created")]
     assert isinstance(versions, VersionDrift)
-    report = replace(EVERYTHING, drifts=(versions,) * 5000)
+    drifts = tuple(replace(versions, limit=f"commit {n} is missing") for n in range(5000))
+    report = replace(EVERYTHING, drifts=drifts)
 
     said = _rendered("markdown", _result(report))
 
