@@ -137,8 +137,17 @@ _OF_LINES: Final = ("AVRO-W023", "EXTERNAL-W001")
 """Findings that name a registry's line, and whether it is assumed."""
 
 
+def is_about_line_of(finding: Finding, registry: str) -> bool:
+    """Whether a finding says what the broker line of this registry does not accept."""
+    return finding.rule in _OF_LINES and finding.message.startswith(f"registry {registry} (")
+
+
 def load_as_reported(
-    repository: Repository, tree: FileTree, registry: str, broker: BrokerSettings
+    repository: Repository,
+    tree: FileTree,
+    registry: str,
+    broker: BrokerSettings,
+    least: Config | None = None,
 ) -> Repository:
     """The repository, read again where its brokers report another line than it was judged by.
 
@@ -156,7 +165,7 @@ def load_as_reported(
     )
     if line.name == lines[registry].name and not is_guessed:
         return repository
-    return load(tree, reported={registry: broker})
+    return load(tree, least=least, reported={registry: broker})
 
 
 def definition_lines(

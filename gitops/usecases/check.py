@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -77,12 +77,14 @@ from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import subjects_of
 from gitops.replay.withheld_samples import withheld_samples
 from gitops.repository.definitions.locations import Locator
-from gitops.repository.loader import load
+from gitops.repository.loader import is_about_line_of, load, load_as_reported
 from gitops.repository.plan_fixes import FixRequest, add_patches, fixed_files
 from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _LOCKOUT_RULES: Final = ("CLIENT-R002", "CLIENT-R003", "CLIENT-R004")
 """By these a declared client is named that a new version keeps out."""
+_STILL_USED: Final = "CLIENT-R005"
+_UNDECLARED: Final = "CLIENT-R010"
 _NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
@@ -168,7 +170,8 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         fixes |= registry_answer.fixes
         if registry_answer.replay_error:
             errors[f"{name} (replay)"] = registry_answer.replay_error
-    all_of_it = (*rate_findings(findings, loaded.limits.rules), *limit_guards(loaded))
+    rated = _without_reported_uses(rate_findings(findings, loaded.limits.rules))
+    all_of_it = (*rated, *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
         head=loaded.change.head,
@@ -183,6 +186,18 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         command=checking.command,
     )
     return CheckOutcome(report=placed_report(report, loaded), errors=errors, fixes=fixes)
+
+
+def _without_reported_uses(findings: Iterable[Finding]) -> list[Finding]:
+    """Without undeclared topics of clients that are reported as going away."""
+    findings = list(findings)
+    places = {
+        member.location
+        for finding in findings
+        if finding.rule == _STILL_USED
+        for member in finding.members
+    }
+    return [one for one in findings if one.rule != _UNDECLARED or one.location not in places]
 
 
 def _limit_waiver(
@@ -429,11 +444,7 @@ class _RegistryAnswer:
             locate=Locator(tree, repository.topics).locate,
             today=self.checking.today,
             waivers=tuple(one for one in repository.waivers if self._is_reached(one)),
-            content={
-                topic: rate_findings(source.findings, limits.rules)
-                for topic, source in repository.topics.items()
-                if source.findings and topic in topics
-            },
+            content=self._content(observed, repository, tree, topics),
             rules=limits.rules,
             clients=self._clients,
             readers=self._readers,
@@ -442,6 +453,36 @@ class _RegistryAnswer:
             locate_policy=policy_locator(tree, repository, self.name),
             is_live=observed.history.source is HistorySource.REGISTRY,
         )
+
+    def _content(
+        self,
+        observed: KnownRegistry,
+        repository: Repository,
+        tree: FileTree,
+        topics: Collection[TopicName],
+    ) -> dict[TopicName, tuple[Finding, ...]]:
+        """Findings about definitions, by the broker line that the registry reports.
+
+        What the line of another registry of this check refuses is in that registry's plan.
+        """
+        loaded, others = self._loaded, {*self.checking.registries} - {self.name}
+        if observed.history.source is HistorySource.REGISTRY and not self.checking.release:
+            is_limited = loaded.had_config and repository is not loaded.base
+            least = loaded.base.config if is_limited else None
+            broker = observed.registry.broker
+            repository = load_as_reported(repository, tree, self.name, broker, least)
+        return {
+            topic: rate_findings(
+                (
+                    finding
+                    for finding in source.findings
+                    if not any(is_about_line_of(finding, name) for name in others)
+                ),
+                loaded.limits.rules,
+            )
+            for topic, source in repository.topics.items()
+            if source.findings and topic in topics
+        }
 
     def _declared(self, config: RegistryConfig) -> BrokerSettings:
         release = self.checking.release

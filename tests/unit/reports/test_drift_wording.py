@@ -143,20 +143,19 @@ def test_topics_that_drifted_alike_are_one_entry() -> None:
             was_recorded=True,
         )
 
-    def unmanaged(name: str, since: int) -> UnmanagedTopic:
+    def unmanaged(name: str, since: int, *versions: int) -> UnmanagedTopic:
         return UnmanagedTopic(
             topic=TopicName.parse(f"shop/orders/{name}"),
             type=SchemaType.AVRO,
-            versions=(0, 1),
+            versions=versions,
             since=since,
         )
 
     backward, forward = SchemaCompatibilityStrategy.BACKWARD, SchemaCompatibilityStrategy.FORWARD
     drifts: list[Drift] = [policy_drift(f"t{n:02}", backward) for n in range(12)]
     drifts.insert(1, policy_drift("other", forward))
-    drifts += [unmanaged(f"new{n}", 1_763_464_000_000 + n * 1000) for n in range(3)]
-    drifts += [unmanaged(f"pair{n}", 0) for n in range(2)]
-    drifts[-2:] = [replace(drift, versions=(0,)) for drift in drifts[-2:]]
+    drifts += [unmanaged(f"new{n}", 1_763_464_000_000 + n * 1000, 0, 1) for n in range(3)]
+    drifts += [unmanaged(f"pair{n}", 0, 0) for n in range(2)]
     report = replace(CLEAN, drifts=tuple(drifts))
 
     entries = drift_entries(report)
