@@ -13,6 +13,7 @@ from gitops.model.clients import (
     ObservedProducer,
     ObservedSubscription,
     ObservedTopic,
+    Produces,
     VersionPin,
 )
 from gitops.model.findings import Finding, Location, Severity
@@ -20,14 +21,15 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SetPolicy
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import Waiver
-from gitops.planning.plan import PlanInput, make_plan
+from gitops.planning.plan import PlanInput, decide_topics, make_plan
 from tests.support.states import CREATED, ORDERS, TODAY, avro, field, question, state, topic_state
 from tests.support.waivers import refusal, waiver
 
 LONG, TEXT = avro(field("a", "long")), avro(field("a", "string"))
 WIDER = avro(field("a", "long"), field("b", "string", default=""))
+_HERE = Location(file="clients/writer.yaml")
 NARROWER = avro(field("b", "string", default=""))
 
 
@@ -181,6 +183,86 @@ def test_a_first_version_that_no_consumer_can_use() -> None:
     (found,) = lockouts(make_plan(question(state(topic_state(CREATED, LONG)), observed))).values()
 
     assert (found.rule, found.severity) == ("PLAN-R020", Severity.WARNING)
+
+
+@pytest.mark.rule("PLAN-R021")
+@pytest.mark.parametrize(
+    ("observed", "next_version", "severity", "message"),
+    [
+        (None, 0, None, ""),
+        (ObservedTopic(subscriptions=(ObservedSubscription(name="audit"),)), 0, "WARNING", ""),
+        (
+            ObservedTopic(producers=(ObservedProducer(name="writer", client=""),)),
+            0,
+            "ERROR",
+            "is among them: a topic without a version has no other clients",
+        ),
+        (
+            ObservedTopic(producers=(ObservedProducer(name="writer", client=""),)),
+            1,
+            "WARNING",
+            "may be among them: which versions they use is not known",
+        ),
+    ],
+    ids=["nobody", "consumer", "producer", "producer-after-a-deletion"],
+)
+def test_an_observed_producer_on_a_topic_that_never_had_a_schema_has_none(
+    observed: ObservedTopic | None, next_version: int, severity: str | None, message: str
+) -> None:
+    """Whether or not the topic can be seen: a snapshot does not show that it exists."""
+    policies = NamespacePolicies(schema_validation_enforced=True)
+    history = SchemaHistory(entries=(), next_version=next_version)
+    before = state(
+        replace(topic_state(CREATED), history=history, exists=False), namespaces={ORDERS: policies}
+    )
+    asked = question(state(topic_state(CREATED, LONG)), before)
+    clients = ObservedClients(topics={CREATED: observed} if observed else {})
+
+    found = lockouts(make_plan(replace(asked, observed_clients=clients)))
+
+    assert [one.severity.name for one in found.values()] == ([severity] if severity else [])
+    if severity:
+        assert "producers without a schema can no longer" in found["PLAN-R021"].message
+        assert found["PLAN-R021"].message.endswith(message)
+        assert ("; 1 observed producer ('writer') " in found["PLAN-R021"].message) is bool(message)
+        declared = Produces(topic=CREATED, schemas=(VersionPin(version=0),), location=_HERE)
+        client = Client(name="writer", owner="", consumes=(), produces=(declared,), location=_HERE)
+        again = make_plan(replace(asked, observed_clients=clients, clients=(client,)))
+        assert "observed producer" not in lockouts(again)["PLAN-R021"].message
+
+
+def test_topics_of_which_more_is_known_are_decided_again_and_no_others() -> None:
+    """The plan is the same as one that is made of the whole input."""
+    others = [TopicName(ORDERS, f"t{number}") for number in range(3)]
+    topics = (CREATED, *others)
+    loose, full = (
+        NamespacePolicies(schema_compatibility_strategy=strategy)
+        for strategy in (Strategy.ALWAYS_COMPATIBLE, Strategy.FULL)
+    )
+    observed = state(*(topic_state(t, LONG, TEXT) for t in topics), namespaces={ORDERS: loose})
+    desired = state(*(topic_state(t, TEXT) for t in topics), namespaces={ORDERS: full})
+    neighbour = TopicName(ORDERS, "neighbour")
+    asked = question(desired, observed)
+    asked = replace(asked, neighbours={neighbour: topic_state(neighbour, LONG, TEXT)})
+    seen = ObservedTopic(subscriptions=(ObservedSubscription(name="audit"),))
+    known = replace(
+        asked, observed_clients=ObservedClients(topics={CREATED: seen, neighbour: seen})
+    )
+    before = decide_topics(asked)
+    counted: list[str] = []
+
+    after = decide_topics(
+        known,
+        lambda what, done, number: counted.append(f"{what} {done} of {number}"),
+        former=before,
+        changed=[neighbour, CREATED],
+    )
+
+    assert before.topics_with_affected_clients() == {*topics, neighbour}
+    assert counted == ["comparing schemas 0 of 1"]
+    assert list(after.topics) == sorted(topics)
+    assert make_plan(known, decisions=after) == make_plan(known)
+    assert make_plan(known) != make_plan(asked)
 
 
 def test_topics_of_one_cause_are_one_finding() -> None:

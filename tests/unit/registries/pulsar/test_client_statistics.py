@@ -141,6 +141,23 @@ def test_no_topic_is_loaded_that_a_broker_may_delete(
 
 
 @pytest.mark.parametrize(
+    ("topic", "unread"),
+    [("persistent://shop/orders/gone", 0), ("non-persistent://shop/orders/gone", 1)],
+)
+def test_a_topic_without_ledgers_is_no_topic_unless_it_never_has_any(
+    httpserver: HTTPServer, topic: str, unread: int
+) -> None:
+    """A broker has no ledgers of a topic that is not persistent, which may have clients."""
+    registry = open_test_registry(Cluster(httpserver, {}).url)
+    assert isinstance(registry, ClientSource)
+
+    found = registry.observe_clients([TopicName.parse(topic)])
+
+    assert (len(found.topics), len(found.unread)) == (1 - unread, unread)
+    assert not any(seen.is_used for seen in found.topics.values())
+
+
+@pytest.mark.parametrize(
     ("info", "topics", "unread"),
     [
         ({"cursors": {}}, (_TOPIC,), ()),
