@@ -53,7 +53,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
-from gitops.model.plan import Plan
+from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
 from gitops.model.replay import ReplayReport
 from gitops.model.rules import apply_severities
@@ -188,6 +188,21 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     return CheckOutcome(report=placed_report(report, loaded), errors=errors, fixes=fixes)
 
 
+def _without_first_versions(drift: Plan, plan: Plan) -> Plan:
+    """Without first versions of topics that get theirs by the change, such as after a loss."""
+    first = {
+        action.topic
+        for action in plan.actions
+        if isinstance(action, RegisterSchema) and action.latest_version is None
+    }
+    actions = tuple(
+        action
+        for action in drift.actions
+        if not (isinstance(action, RegisterSchema) and action.topic in first)
+    )
+    return replace(drift, actions=actions)
+
+
 def _without_reported_uses(findings: Iterable[Finding]) -> list[Finding]:
     """Without undeclared topics of clients that are reported as going away."""
     findings = list(findings)
@@ -281,6 +296,7 @@ class _RegistryAnswer:
         refused = refused_before(before, after, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
+        of_all = _without_first_versions(of_all, plan) if of_all else None
         mine, history = fit_proposals(plan.with_findings(places.of), history)
         mine = with_written_proposals(mine, set(loaded.change.head_tree.paths()))
         rolling = RolloutRequest(

@@ -156,6 +156,41 @@ def test_topics_that_drifted_alike(shop: _Shop) -> None:
     assert shop("drift").startswith("✓ live: no drift")
 
 
+def test_a_topic_that_lost_its_versions_is_listed_once(shop: _Shop) -> None:
+    folder = "namespaces/acme/a"
+    definition = record(field("id"))
+    changed = record(field("id"), field("note", ["null", "string"], default=None))
+    shop.repo.commit(
+        {
+            f"{folder}/lost.yaml": f"{_HEAD}Topic\nschema: {{type: AVRO, definition: lost.avsc}}\n",
+            f"{folder}/lost.avsc": json.dumps(definition),
+        }
+    )
+    shop("apply", "--auto-approve")
+    shop("snapshot")
+    shop.repo.commit()
+    shop("schemas", "delete", "acme/a/lost", "--force", "--yes")
+    shop.repo.commit({f"{folder}/lost.avsc": json.dumps(changed)})
+
+    text = shop("check", "--base", "HEAD~1", code=1)
+
+    assert "the registry lost v0" in text
+    assert text.count("acme/a/lost   AVRO   new → v0") == 1
+
+
+def test_an_empty_repository_manages_no_topic(shop: _Shop) -> None:
+    """Where the namespaces are not the files' either, there is no drift, and nothing is green."""
+    shop("apply", "--auto-approve")
+    shop("snapshot")
+    shop.repo.git("rm", "-rq", "namespaces", "clients")
+    shop.repo.commit()
+
+    lines = shop("drift", code=3).splitlines()
+
+    assert not lines[0].startswith("✓")
+    assert "12 topics" in lines[0]
+
+
 def _repository_of(root: Path, registries: Mapping[str, Live], definition: object) -> GitRepository:
     """Topics of which the last commit changes the definition; no line is named in the files."""
     folder = f"namespaces/{next(iter(registries.values())).tenant}/orders"

@@ -293,6 +293,11 @@ def test_a_waiver_of_the_namespace_approves_exactly_this() -> None:
         replace(strategy_change(Strategy.BACKWARD, Strategy.FULL, LONG, TEXT), waivers=(agreed,))
     )
 
+    comments = [line[2:] for line in proposal.text.splitlines() if line.startswith("# ")]
+    (effect,) = proposal.effects
+    assert effect in " ".join(comments), "as in the waiver of a topic"
+    assert "can no longer connect" in effect
+    assert effect.endswith(" (shop/orders/created).")
     assert [one.severity for one in approved.findings] == [Severity.INFO]
     assert approved.proposals == ()
     assert fingerprint not in other.text

@@ -56,6 +56,13 @@ def test_the_verdict_counts_subjects() -> None:
     assert verdict_text(one) == "✗ local: 1 namespace has drifted"
 
 
+def test_files_that_manage_nothing_are_not_without_drift() -> None:
+    empty = replace(CLEAN, topics=0, namespaces=0)
+    assert verdict_text(replace(empty, other_topics=57)) == "⚠ local: 57 topics are not managed"
+    assert verdict_text(replace(empty, other_topics=1)) == "⚠ local: 1 topic is not managed"
+    assert verdict_text(empty) == "⚠ local: the files manage nothing"
+
+
 def test_what_it_was_compared_with() -> None:
     assert scope_text(EVERYTHING) == (
         "production · http://pulsar.acme:8080 · 12 topics, 3 namespaces · snapshot of 2026-11-20 "
