@@ -12,7 +12,8 @@ from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
-from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Misreading
+from gitops.model.schema import SchemaType
+from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Decoding, Misreading
 from gitops.schemas.row import Remark
 from gitops.schemas.strategies import NEW_READS, TRANSITIVE, reads_forward
 
@@ -153,6 +154,37 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
                         hint=_HINT.format(language),
                     ),
                 )
+
+
+def unknown_reading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
+    """Consumers whose application decodes the changed schema, so that nothing is known of them.
+
+    KEY_VALUE is decoded by the clients for Java and .NET alone, AVRO not by those for Node.js and
+    C++.
+    """
+    older = [each for each in case.versions if each[1].type is case.new.type]
+    changed = [version for version, old in older if old.data != case.new.data]
+    if not changed or case.new.type not in (SchemaType.AVRO, SchemaType.KEY_VALUE):
+        return
+    decoded: tuple[Decoding, ...] = (Decoding.JAVA, Decoding.FULL_NAMES)
+    if case.new.type is SchemaType.AVRO:
+        decoded = tuple(decoding for decoding in Decoding if decoding is not Decoding.APPLICATION)
+    by_library: dict[str, list[str]] = {}
+    for reader in case.readers:
+        if reader.language and CLIENT_PROFILES[reader.language].decoding not in decoded:
+            library = CLIENT_PROFILES[reader.language].library
+            by_library.setdefault(library, []).append(reader.name)
+    for library, names in sorted(by_library.items()):
+        yield (
+            changed[-1],
+            Remark(
+                rule=UNKNOWN_MISREADS,
+                message=f"{library} leaves decoding of {case.new.type.value} to the application: "
+                "whether it reads messages of the other schema is unknown "
+                f"({name_list(sorted(names), _MOST_NAMES)})",
+                hint="make sure that the application reads messages of both schemas",
+            ),
+        )
 
 
 def _pairs(case: ReadersCase) -> Iterator[tuple[bool, int, StoredSchema, StoredSchema]]:

@@ -19,6 +19,7 @@ from gitops.planning.client_readers import (
     ClientReader,
     ReadersCase,
     misreading_remarks,
+    unknown_reading_remarks,
 )
 from gitops.planning.fingerprints import equal_version, is_same
 from gitops.planning.lockouts import waiver_effects
@@ -258,10 +259,11 @@ def _remarks(
             for version, remark in remarks
             if remark.rule != UNKNOWN_MISREADS or not (is_java or remark.path in reported)
         ]
+    unknown = unknown_reading_remarks(readers_case)
     places = DefinitionLocations(new=case.locate)
     found = [
         one
-        for version, remark in (*remarks, *misread)
+        for version, remark in (*remarks, *misread, *unknown)
         for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
     ]
     return apply_severities(found, case.rules)

@@ -25,8 +25,9 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaTy
 from gitops.planning.client_readers import ClientReader, client_readers, misread_versions
 from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
+from gitops.schemas.client_profiles import CLIENT_PROFILES
 from gitops.schemas.payload import to_stored
-from tests.support.states import CREATED, TODAY
+from tests.support.states import CREATED, TODAY, field, pair, record
 from tests.support.topic_plans import locate
 
 _PLACE = Location(file="clients/fleet.yaml")
@@ -98,6 +99,32 @@ def test_what_is_known_of_the_consumer_decides(
     assert isinstance(outcome, RegisterSchema | RefusedSchema)
     severities = [one.severity for one in outcome.findings]
     assert max(severities, default=None) == severity
+
+
+@pytest.mark.parametrize(
+    ("language", "is_known"),
+    [("java", True), ("dotnet", True), ("python", False), ("go", False), ("node", False)],
+)
+def test_halves_that_an_application_decodes_are_unknown(
+    language: ClientLanguage,
+    is_known: bool,  # noqa: FBT001 - a parameter of a test
+) -> None:
+    old, new = (
+        pair(record(field("id")), record(field("a", "long"), *more))
+        for more in ((), (field("b", "long", default=0),))
+    )
+
+    outcome = _outcome(new, language, old=old)
+
+    found = {} if is_known else {"AVRO-W010": _UNKNOWN.format(CLIENT_PROFILES[language].library)}
+    assert isinstance(outcome, RegisterSchema)
+    assert _found(outcome) == found
+
+
+_UNKNOWN = (
+    "{} leaves decoding of KEY_VALUE to the application: whether it reads messages of the other "
+    "schema is unknown (fleet)"
+)
 
 
 def test_a_layout_that_is_alike_harms_python_no_more_than_a_log_line() -> None:
