@@ -264,6 +264,29 @@ def test_a_check_reports_the_loss_of_a_registry_whose_file_is_gone(
     assert (checked, loss["severity"]) == ((1, "error") if has_journal else (0, "warning"))
 
 
+@pytest.mark.rule("CLIENT-R009")
+def test_a_client_that_a_loss_locks_out_is_not_to_blame(shop: Shop) -> None:
+    definition = json.dumps(V1)
+    (shop.root / "clients").mkdir()
+    (shop.root / "clients" / "billing.yaml").write_text(
+        "apiVersion: pulsar-gitops/v1\nkind: Client\nname: billing\nowner: '@acme/billing'\n"
+        f"consumes: [{{topic: {shop.topic}, subscription: billing, "
+        f"schema: {{type: AVRO, definition: {definition}}}}}]\n"
+    )
+    shop.repo.commit({})
+    shop.lose("--force")
+    shop.upload(record(field("a", "string")))
+    shop.define(V2)
+
+    _, findings = shop.findings("check", "--base", "HEAD", "--history", "registry")
+
+    broken = findings["CLIENT-R009"]
+    assert broken["message"].startswith(
+        f"does not work now, since the registry lost versions of {shop.topic}: "
+    )
+    assert broken["hint"] == "bring the lost versions back: PLAN-R023 has the command"
+
+
 @pytest.mark.rule("PLAN-R023")
 def test_a_version_since_the_snapshot_is_restored_from_the_journal(shop: Shop) -> None:
     shop.define(V2)
