@@ -12,8 +12,7 @@ from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
-from gitops.model.schema import SchemaType
-from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Decoding, Misreading
+from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Misreading
 from gitops.schemas.row import Remark
 from gitops.schemas.strategies import NEW_READS, TRANSITIVE, reads_forward
 
@@ -159,16 +158,13 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
 def unknown_reading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
     """Consumers whose application decodes the changed schema, so that nothing is known of them.
 
-    KEY_VALUE is decoded by the clients for Java and .NET alone, AVRO not by those for Node.js and
-    C++.
+    The row of the type has the clients that decode it.
     """
     older = [each for each in case.versions if each[1].type is case.new.type]
     changed = [version for version, old in older if old.data != case.new.data]
-    if not changed or case.new.type not in (SchemaType.AVRO, SchemaType.KEY_VALUE):
+    if not changed:
         return
-    decoded: tuple[Decoding, ...] = (Decoding.JAVA, Decoding.FULL_NAMES)
-    if case.new.type is SchemaType.AVRO:
-        decoded = tuple(decoding for decoding in Decoding if decoding is not Decoding.APPLICATION)
+    decoded = case.line.types.row_of(case.new.type).decoded_by
     by_library: dict[str, list[str]] = {}
     for reader in case.readers:
         if reader.language and CLIENT_PROFILES[reader.language].decoding not in decoded:

@@ -6,7 +6,7 @@ definition that anybody reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -177,6 +177,7 @@ class SchemaTypeRow:
     `resolve` gets what is written and what reads it: why a reader fails, by Avro's resolution, or
     of JSON by what clients take; nothing of other types. `unreadable_reason` gets a reader and a
     writer: why a consumer fails on such messages, None where it reads them, or nothing is known.
+    `decoded_by` are the ways of decoding of the clients that decode the type themselves.
     `misreadings` gets a writer and a reader: what a client that decodes in another way than Java's
     gets wrong.
     """
@@ -207,6 +208,7 @@ class SchemaTypeRow:
     ] = _whole
     resolve: Callable[[StoredSchema, StoredSchema], tuple[Reason, ...]] = _no_reasons
     unreadable_reason: Callable[[StoredSchema, StoredSchema], str | None] = _never_unreadable
+    decoded_by: Collection[Decoding] = tuple(Decoding)
     misreadings: Callable[[Decoding, StoredSchema, StoredSchema], tuple[Misreading, ...]] = (
         no_misreadings
     )

@@ -208,5 +208,6 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         names=avro.names,
         resolve=avro.resolve,
         unreadable_reason=avro.reader_check(Wire.AVRO),
+        decoded_by=tuple(each for each in Decoding if each is not Decoding.APPLICATION),
         misreadings=avro.misreadings,
     )

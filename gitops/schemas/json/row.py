@@ -12,6 +12,7 @@ from gitops.schemas.avro.parser import AvroParser
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion
 from gitops.schemas.avro.review_types import Wire
 from gitops.schemas.avro.row import AvroDefinitions, avro_row
+from gitops.schemas.client_profiles import Decoding
 from gitops.schemas.json.compatibility import JacksonForm, JsonChecker
 from gitops.schemas.json.legacy_parser import LegacyParser, NotJacksonError, UnknownTypeIdError
 from gitops.schemas.json.reading import unread_json
@@ -119,5 +120,6 @@ def json_row(parser: AvroParser, form: JacksonForm, legacy: LegacyParser) -> Sch
         review_change=avro.change_review(Wire.JSON),
         unreadable_reason=avro.reader_check(Wire.JSON),
         resolve=partial(_resolve, avro),
+        decoded_by=tuple(Decoding),
         misreadings=no_misreadings,  # `resolve` has what clients of any language fail on
     )

@@ -61,6 +61,7 @@ def key_value_row(
         diff=partial(_diff, row_of),
         parts=_parts,
         unreadable_reason=partial(_unreadable_reason, unreadable_reason),
+        decoded_by=(Decoding.JAVA, Decoding.FULL_NAMES),
         misreadings=partial(_misreadings, row_of),
     )
 
