@@ -337,15 +337,13 @@ class _RegistryAnswer:
     def _losses(
         self, observed: KnownRegistry, plan_input: PlanInput, plan: Plan
     ) -> tuple[Finding, ...]:
-        """Versions that the registry lost, also where its file is gone and others were asked.
+        """Versions that the registry lost, also where its file is gone and the history is another.
 
-        Then only a journal, which stays on the machine of the registry, proves the loss: in another
-        clone that has a snapshot the file never was.
+        Then only a journal, which stays beside the registry, proves the loss: in another clone, as
+        in CI, the file never was.
         """
-        change, journaled = (
-            self._loaded.change,
-            read_versions(self._loaded.change.checkout.root, self._former_name),
-        )
+        change = self._loaded.change
+        journaled = read_versions(change.checkout.root, self._former_name)
         recorded = SnapshotRegistry(self._former_name, change.base_tree, observed.registry.broker)
         look_up = partial(
             find_recorded, recorded, change.checkout, change.base, journaled=journaled
@@ -354,15 +352,13 @@ class _RegistryAnswer:
             return find_losses(look_up, plan_input, plan)
         config, root = self._base_config, change.checkout.root
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
-        if not is_gone or self.checking.choice is not HistoryChoice.AUTO:
+        was_here = any(topic.keeper in journaled.histories for topic in plan_input.desired.topics)
+        if not (is_gone and was_here and self.checking.choice is HistoryChoice.AUTO):
             return ()
         with closing(open_registry(self._former_name, config, root)) as registry:
             state = registry.observe(self._scope(), self.progress)
         plan_input = replace(plan_input, observed=state, is_live=True)
-        lost = find_losses(look_up, plan_input, make_plan(plan_input))
-        if any(topic.keeper in journaled.histories for topic in plan_input.desired.topics):
-            return lost
-        return tuple(replace(one, severity=min(one.severity, Severity.WARNING)) for one in lost)
+        return find_losses(look_up, plan_input, make_plan(plan_input))
 
     def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""

@@ -84,8 +84,8 @@ def _record(source: str, schemas: Schemas, command: CommandLine) -> None:
     """Do what happens after a merge: apply it, and perhaps commit a snapshot."""
     if source == "git":
         return
-    live = schemas.root / ".gitops" / "registry.db"
-    hidden = live.with_name("out-of-reach.db")
+    live = schemas.root / ".gitops"  # the registry and its journals, which no other clone has
+    hidden = schemas.repo.root.with_name("elsewhere")
     if hidden.exists():
         hidden.rename(live)
     done = command("apply", "--repo", schemas.root, "--auto-approve")

@@ -86,7 +86,7 @@ AVRO_RULES: Final = (
         "AVRO-W005", "a logical type changes", "schemas.avro.review_types._other_logical_type"
     ),
     reader_warning(
-        "AVRO-W006", "a field looks renamed, without an alias", "schemas.avro.review._renamed"
+        "AVRO-W006", "a renamed field that readers do not find", "schemas.avro.review._renamed"
     ),
     warning("AVRO-W007", "fields of the same type change places", "schemas.avro.review._moved"),
     warning("AVRO-W008", "a promotion rounds numbers", "schemas.avro.review_types._other_kind"),

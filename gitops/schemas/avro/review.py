@@ -38,6 +38,12 @@ def field_remarks(
 def _renamed(
     old: Record, new: Record, written: Mapping[str, Field], at: Change
 ) -> Iterator[Remark]:
+    if at.forward and at.wire is Wire.AVRO:
+        for name, before in written.items():
+            after = new.by_name[name]
+            is_unknown = before.name not in new.by_name and name not in before.aliases
+            if before.name != name and is_unknown:
+                yield _unknown_to_old_readers((old, before), (new, after), at)
     kept = {id(field) for field in written.values()}
     ignores_aliases = at.wire is Wire.JSON or at.aliases.name(old.name) != new.name
     for before, after in match_aliases(old, new, written) if ignores_aliases else ():
@@ -65,6 +71,23 @@ def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Chang
         pointer=f"{at.new.field(*after)}/name",
         old_pointer=f"{at.old.field(*before)}/name",
         hint=hint if at.wire is Wire.AVRO else by_name,
+    )
+
+
+def _unknown_to_old_readers(
+    before: tuple[Record, Field], after: tuple[Record, Field], at: Change
+) -> Remark:
+    """The alias serves readers of the new schema alone."""
+    (_, old), (_, new) = before, after
+    return Remark(
+        rule="AVRO-W006",
+        message=f"'{old.name}' is renamed to '{new.name}' by an alias, which consumers with the "
+        f"old schema do not have: they get the default of '{old.name}' from new messages",
+        path=at.field_path(new.name),
+        pointer=f"{at.new.field(*after)}/name",
+        old_pointer=f"{at.old.field(*before)}/name",
+        hint=f"keep '{old.name}' beside '{new.name}' for a while, both with a default, or upgrade "
+        "these consumers first",
     )
 
 

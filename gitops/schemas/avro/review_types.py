@@ -167,7 +167,9 @@ def is_promotion(old: Schema, new: Schema) -> bool:
 
 
 def _other_kind(old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
-    if {old.kind, new.kind} == {"bytes", "string"}:
+    if {old.kind, new.kind} == {"bytes", "string"} and (decimal_of(old) or decimal_of(new)):
+        yield from _other_logical_type(old, new, at)
+    elif {old.kind, new.kind} == {"bytes", "string"}:
         yield Remark(
             rule="AVRO-W003",
             message=f"{old.kind} becomes {new.kind}: {_bytes_and_string(old, at)}",
@@ -221,7 +223,9 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
     """Also beside a promotion, which turns the number of one into the number of the other."""
     was, now = logical_type_of(old), logical_type_of(new)
     if was != now:
-        is_wrong = at.wire is Wire.AVRO and _mean_different_values(was, now)
+        # The digits of a decimal are no text, whatever the text was meant as.
+        is_text = old.kind != new.kind and "decimal" in (was, now)
+        is_wrong = at.wire is Wire.AVRO and (is_text or _mean_different_values(was, now))
         yield Remark(
             rule="AVRO-W005",
             message=f"{_said(was, old)} becomes {_said(now, new)}, which Pulsar does not compare: "

@@ -133,9 +133,12 @@ def _ordered(one: RegistryState, turn: bool) -> RegistryState:  # noqa: FBT001 -
 def test_actions_stand_in_order_namespaces_first(
     desired: RegistryState, observed: RegistryState
 ) -> None:
+    """Policies of a topic alone may come before: where its clients would be refused in between."""
     plan = make_plan(question(_desired_of(desired), observed, prune=True))
     subjects = [subject_of(action) for action in plan.actions]
     namespaces = [subject for subject in subjects if isinstance(subject, NamespaceName)]
+    while subjects[:1] != namespaces[:1] and isinstance(plan.actions[-len(subjects)], SetPolicy):
+        del subjects[0]
     changed = [a.topic for a in plan.actions if isinstance(a, RegisterSchema)]
     deleted = [a.topic for a in plan.actions if isinstance(a, DeleteSchema)]
 
