@@ -30,6 +30,7 @@ from gitops.planning.plan import (
     PlanInput,
     changed_topics,
     decide_topics,
+    deletions_of_unmanaged,
     make_plan,
 )
 from gitops.planning.policies import changes
@@ -127,14 +128,15 @@ def _plan_with_live_clients(
     """The plan, with the clients that are connected now beside those of the repository's record.
 
     Statistics cost up to three requests per topic, and a broker loads a topic to show them. So a
-    cluster is asked only for topics that get a version or whose clients are locked out: what is
-    known of other topics' clients makes no difference to a plan.
+    cluster is asked only for topics that get a version or lose their schemas, or whose clients are
+    locked out: what is known of other topics' clients makes no difference to a plan.
     """
     decisions = decide_topics(plan_input, progress)
     limits: tuple[str, ...] = ()
     if planning.asks_for_clients and isinstance(planning.registry, ClientSource):
         states = {**plan_input.observed.topics, **plan_input.neighbours}
-        affected = decisions.topics_with_affected_clients()
+        deleted = {action.topic for action in deletions_of_unmanaged(plan_input)}
+        affected = decisions.topics_with_affected_clients() | deleted
         topics = [topic for topic in affected if states[topic].exists]
         live = planning.registry.observe_clients(topics, progress) if topics else ObservedClients()
         limits = tuple(unread_limits(live))

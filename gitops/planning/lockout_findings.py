@@ -12,9 +12,10 @@ from typing import Final, Literal
 from gitops.broker.connection import ConnectionPolicies, Role
 from gitops.broker.lockouts import ClientKind, Lockout
 from gitops.broker.registration import CANDIDATE
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location, Severity, group
-from gitops.model.names import NamespaceName
+from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
@@ -34,6 +35,7 @@ from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 
 LATEST: Final = "PLAN-R020"
 OLDER: Final = "PLAN-R021"
+STILL_USED: Final = "CLIENT-R005"
 UNREGISTERED: Final = "PLAN-R022"
 _LISTED: Final = 5
 
@@ -122,6 +124,52 @@ def _effect_text(finding: Finding) -> str:
     """Who can no longer connect to which topics, as a sentence of a waiver's file."""
     topics = name_list([subject for subject in finding.subjects if subject], _LISTED)
     return f"{finding.message[:1].upper()}{finding.message[1:]} ({topics})."
+
+
+def deletion_findings(
+    topics: Collection[TopicName], clients: Sequence[Client], observed: ObservedClients | None
+) -> Iterator[Finding]:
+    """Clients that use topics whose schemas are deleted: one finding for each client.
+
+    Their messages lose the schema, and where auto-update is off nobody with a schema can connect.
+    """
+    for client in clients:
+        places = {use.topic: use.location for use in client.produces if use.topic in topics}
+        places |= {use.topic: use.location for use in client.consumes if use.topic in topics}
+        findings = [
+            make_finding(
+                STILL_USED,
+                f"{client.name} still uses {topic}, whose schema is deleted",
+                location=place,
+                subject=client.name,
+                hint="change the client first, and delete the schema after that",
+            ).from_origin(str(topic))
+            for topic, place in sorted(places.items())
+        ]
+        if findings:
+            names = name_list([str(topic) for topic in sorted(places)], _LISTED)
+            yield group(
+                f"{client.name} still uses {len(places):,} topics whose schemas are deleted: "
+                f"{names}",
+                findings,
+            )
+    seen_topics = observed.topics if observed else {}
+    for topic in sorted(seen_topics.keys() & topics):
+        seen = seen_topics[topic].undeclared(topic, clients)
+        users = [f"subscription '{subscription.name}'" for subscription in seen.subscriptions]
+        users += [
+            f"producer '{producer.name}'" if producer.name else "a producer"
+            for producer in seen.producers
+        ]
+        if users:
+            yield make_finding(
+                STILL_USED,
+                f"observed clients still use {topic}, whose schema is deleted: "
+                f"{name_list(users, _LISTED)}",
+                subject=str(topic),
+                hint="end these clients first, and delete the schema after that; a subscription "
+                "that nobody needs can be deleted",
+            )
 
 
 def lockout_fingerprint(namespace: NamespaceName, topics: Sequence[TopicLockouts]) -> str:
@@ -432,12 +480,12 @@ def _policy_hint(cause: _Cause) -> str:
 def _schema_hint(cause: _Cause) -> str:
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
+    if not _has_common_reader(cause.topic.change):
+        return (
+            "no code reads the old and the new schema: change the schema in two steps, or move to "
+            "a new topic: see `pulsar-gitops rollout`"
+        )
     if names := cause.client_names:
-        if not _has_common_reader(cause.topic.change):
-            return (
-                "no code reads the old and the new schema: change the schema in two steps, or move "
-                "to a new topic: see `pulsar-gitops rollout`"
-            )
         return (
             f"deploy {', '.join(names)} with code that reads the old and the new schema, and "
             "declare the new schema in the client manifest (`schema: {definition: …}`); then apply"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gitops.broker.connection import (
     ConnectionPolicies,
@@ -32,6 +33,7 @@ from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.findings import Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
@@ -245,8 +247,15 @@ def waiver_effects(case: TopicCase) -> tuple[str, ...]:
 
     After a waived version a transitive strategy refuses later ones for what they have in common
     with it, and BACKWARD_TRANSITIVE and FULL_TRANSITIVE refuse consumers too, since they compare
-    both with every live version (Pulsar 4.0.7).
+    both with every live version. ALWAYS_INCOMPATIBLE refuses whatever it is (Pulsar 4.0.7).
     """
+    if case.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
+        refused = (
+            "ALWAYS_INCOMPATIBLE refuses consumers with a schema, also with a registered version, "
+            "and every later version, until the strategy is another one."
+        )
+        instead = "or first, in a separate change, another schemaCompatibilityStrategy"
+        return (refused, f"{_NEW_TOPIC}; {instead}.")
     policies = ConnectionPolicies(strategy=case.strategy)
     latest = case.history.latest
     schema = RegisterSchema(
@@ -301,11 +310,13 @@ def _lockout_sentences(topic: TopicLockouts, new: int) -> Iterator[str]:
         yield "All clients that can connect now can still connect."
 
 
+_NEW_TOPIC: Final = "Alternatives: a new topic for this definition"
+
+
 def _later_sentences(case: TopicCase) -> Iterator[str]:
-    new_topic = "Alternatives: a new topic for this definition"
     if case.strategy not in TRANSITIVE:
         yield f"Later versions are compared with v{case.history.next_version} alone."
-        yield f"{new_topic}."
+        yield f"{_NEW_TOPIC}."
         return
     decision = register(stored_history(case.history), case.desired, case.strategy, case.line)
     sides = (side for one in decision.incompatibilities for side in (one.reader, one.writer))
@@ -317,4 +328,4 @@ def _later_sentences(case: TopicCase) -> Iterator[str]:
         f"refused for the same reason, until the strategy is not transitive ({looser} compares "
         f"with the latest version alone) or the topic's schema is deleted."
     )
-    yield f"{new_topic}; or first, in a separate change, schemaCompatibilityStrategy {looser}."
+    yield f"{_NEW_TOPIC}; or first, in a separate change, schemaCompatibilityStrategy {looser}."

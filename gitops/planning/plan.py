@@ -52,7 +52,7 @@ from gitops.planning.limit_waivers import (
     exceeded_share,
     limit_proposal,
 )
-from gitops.planning.lockout_findings import lockout_report
+from gitops.planning.lockout_findings import deletion_findings, lockout_report
 from gitops.planning.lockouts import (
     DeclaredUse,
     LocatePolicy,
@@ -276,7 +276,7 @@ def make_plan(
         *chain.from_iterable(planned.actions for planned in first),
         *namespace_actions(plan_input.desired, plan_input.observed),
         *chain.from_iterable(planned.actions for planned in others),
-        *_deletions_of_unmanaged(plan_input),
+        *deletions_of_unmanaged(plan_input),
     ]
     notices = [notice for planned in topics for notice in planned.notices]
     observed = _relevant(plan_input)
@@ -511,7 +511,8 @@ def _policies(plan_input: PlanInput, name: NamespaceName) -> NamespacePolicies:
     return overlay(desired.policies, observed.policies)
 
 
-def _deletions_of_unmanaged(plan_input: PlanInput) -> list[Action]:
+def deletions_of_unmanaged(plan_input: PlanInput) -> list[DeleteSchema]:
+    """The schemas of topics that the files do not name, if they are to be deleted."""
     if not plan_input.prune:
         return []
     return [
@@ -548,6 +549,11 @@ def _findings(
             plan_input.safety,
             plan_input.limit_waivers,
             plan_input.today,
+        ),
+        *deletion_findings(
+            {action.topic for action in actions if isinstance(action, DeleteSchema)},
+            plan_input.clients,
+            plan_input.observed_clients,
         ),
         *conflict_findings(plan_input.broker),
         *doubt_findings(plan_input.broker),

@@ -345,14 +345,15 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         )
     if not report.drifts:
         return
-    adopt = f"{command('drift', report, options)} --adopt"
-    yield f"if the registry is right: `{adopt}` writes it into the files"
     if any(isinstance(one, SchemaDeletion) and one.begins_anew for one in report.drifts):
         restore = command("restore", report, options)
         yield (
-            f"if messages of deleted schemas are still stored: `{restore}`; `apply` is refused "
-            f"until then, or until `{accept_command(report.registry)}` records the loss"
+            f"if messages of deleted schemas are still stored: `{restore}`; until then, or until "
+            f"`{accept_command(report.registry)}` records the loss, `apply` gives their numbers to "
+            "no other schema"
         )
+    adopt = f"{command('drift', report, options)} --adopt"
+    yield f"if the registry is right: `{adopt}` writes it into the files"
     hidden = [
         one
         for one in report.drifts

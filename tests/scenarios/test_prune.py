@@ -21,26 +21,29 @@ class _Repository:
 
     def __init__(self, live: Live, folder: Path, command: Command) -> None:
         self.orders = f"{live.tenant}/orders"
-        self._root = template_for(folder, live.tenant, live.registries)
+        self.root = template_for(folder, live.tenant, live.registries)
         self._command = command
         self.plan_file = folder.with_name("plan.json")
-        with (self._root / "gitops.yaml").open("a") as config:
+        self.clients = folder.with_name("clients")
+        with (self.root / "gitops.yaml").open("a") as config:
             config.write("safety: {allowDeletions: true}\n")
         self("apply", "--auto-approve")
         self("snapshot")
-        for path in (self._root / "clients").iterdir():
-            path.unlink()
+        shutil.move(self.root / "clients", self.clients)
         for name in _GONE:
-            for path in (self._root / "namespaces" / self.orders).glob(f"{name}.*"):
+            for path in (self.root / "namespaces" / self.orders).glob(f"{name}.*"):
                 path.unlink()
 
     def review(self) -> None:
         """Plan; from here on only the plan names the topics that a cluster does not list."""
         self("plan", "--prune", "--out", str(self.plan_file))
-        shutil.rmtree(self._root / "snapshots")
+        shutil.rmtree(self.root / "snapshots")
+
+    def run(self, *args: str) -> tuple[int, str]:
+        return self._command(*args, "--repo", str(self.root))
 
     def __call__(self, *args: str) -> str:
-        code, out = self._command(*args, "--repo", str(self._root))
+        code, out = self.run(*args)
         assert code == 0
         return out
 
@@ -65,6 +68,22 @@ class _Repository:
 def repo(live: Live, tmp_path: Path, command: Command) -> _Repository:
     """A plan for it deletes three schemas."""
     return _Repository(live, tmp_path / "repo", command)
+
+
+@pytest.mark.rule("CLIENT-R005")
+def test_a_schema_that_a_declared_client_uses_is_not_deleted(repo: _Repository) -> None:
+    shutil.move(repo.clients, repo.root / "clients")
+
+    code, planned = repo.run("plan", "--prune", "--format", "json")
+    applied, _ = repo.run("apply", "--prune", "--auto-approve")
+
+    findings = json.loads(planned)["findings"]
+    errors = [finding for finding in findings if finding["severity"] == "error"]
+    assert (code, applied) == (1, 1)
+    assert {finding["rule"] for finding in errors} == {"CLIENT-R005"}
+    assert {finding["subject"] for finding in errors} == {"billing", "checkout"}
+    assert all("clients/" in finding["location"]["file"] for finding in errors)
+    assert "order-created" in errors[0]["message"]
 
 
 def test_a_plan_that_prunes_goes_on_where_it_stopped(repo: _Repository) -> None:

@@ -92,7 +92,10 @@ def _load(file: str, sources: TrackedFiles, loaded: LoadedNamespaces) -> None:
     if document is not None and name is not None:
         if document.namespace != str(name):
             message = f"namespace is {document.namespace}, and the folders are {name}"
-            hint = "rename one of them: a namespace's file is in the folder of its name"
+            hint = (
+                "make them equal: a namespace's file is in the folder of its name; a namespace "
+                "cannot be renamed, and the topics of a new one begin without history"
+            )
             manifest.add("REPO-R016", message, ("namespace",), hint=hint)
         loaded.states[name] = NamespaceState(namespace=name, policies=document.policies())
         loaded.places[name] = manifest.location(("namespace",))

@@ -424,6 +424,20 @@ def test_without_a_transitive_strategy_only_older_consumers_are_out(strategy: St
     )
 
 
+def test_always_incompatible_refuses_consumers_and_every_later_version() -> None:
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.ALWAYS_INCOMPATIBLE)
+    observed = state(replace(topic_state(CREATED, LONG), policies=own))
+    refused = refusal(make_plan(question(state(topic_state(CREATED, TEXT)), observed)))
+    assert refused.waiver is not None
+
+    now, later = refused.waiver.effects
+
+    assert "consumers" in now
+    assert "every later version, until the strategy is another one" in now
+    assert "schemaCompatibilityStrategy" in later
+    assert "compared with" not in now + later
+
+
 @pytest.mark.parametrize(
     ("before", "after", "own_before", "own_after", "first"),
     [
