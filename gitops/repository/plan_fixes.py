@@ -12,6 +12,7 @@ from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Notice, Plan, RefusedSchema
 from gitops.model.state import Repository
+from gitops.planning.lockout_findings import OLDER
 from gitops.planning.plan import PlanInput
 from gitops.ports import FileTree
 from gitops.repository.definitions.file_extensions import is_proto
@@ -155,9 +156,15 @@ class _Fixes:
         )
 
     def _said(self, file: str, text: str) -> Said:
-        """What is found about the topics that use a file, with this text."""
+        """What is found about the topics that use a file, with this text.
+
+        Not which clients have to upgrade first: the rollout with the edit has that.
+        """
         edited: Edited = {**self.edited, file: text.encode()}
-        return severities_of(self._trials.findings(file, edited), by_subject=True)
+        findings = self._trials.findings(file, edited)
+        return severities_of(
+            [finding for finding in findings if finding.rule != OLDER], by_subject=True
+        )
 
     def edit(self, target: _Target, effort: Effort) -> bool:
         """Make the first edit of a definition that helps; answers whether there is one."""
