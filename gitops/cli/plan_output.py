@@ -242,7 +242,7 @@ def name_written_waivers(report: CheckReport) -> CheckReport:
     registries: list[RegistryCheck] = []
     for registry in report.registries:
         plan = registry.plan
-        refused = [one.waiver for one in plan.notices if isinstance(one, RefusedSchema)]
+        refused = [notice.waiver for notice in plan.notices if isinstance(notice, RefusedSchema)]
         files = {waiver.file for waiver in (*plan.proposals, *refused) if waiver}
         registries.append(replace(registry, plan=with_written_proposals(plan, files)))
     return replace(report, registries=tuple(registries))

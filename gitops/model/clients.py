@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -131,10 +131,10 @@ class ObservedTopic:
         subscriptions = {subscription.name for subscription in other.subscriptions}
         producers = {producer.name for producer in other.producers}
         return ObservedTopic(
-            producers=tuple(each for each in self.producers if each.name not in producers),
-            subscriptions=tuple(
-                each for each in self.subscriptions if each.name not in subscriptions
+            producers=tuple(
+                producer for producer in self.producers if producer.name not in producers
             ),
+            subscriptions=self._subscriptions_without(subscriptions),
         )
 
     def undeclared(self, topic: TopicName, clients: Iterable[Client]) -> ObservedTopic:
@@ -151,9 +151,12 @@ class ObservedTopic:
             has_producer = has_producer or any(use.topic == topic for use in client.produces)
         return ObservedTopic(
             producers=() if has_producer else self.producers,
-            subscriptions=tuple(
-                each for each in self.subscriptions if each.name not in subscriptions
-            ),
+            subscriptions=self._subscriptions_without(subscriptions),
+        )
+
+    def _subscriptions_without(self, names: Collection[str]) -> tuple[ObservedSubscription, ...]:
+        return tuple(
+            subscription for subscription in self.subscriptions if subscription.name not in names
         )
 
 

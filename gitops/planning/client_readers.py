@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
-from gitops.model.clients import Client, ClientLanguage, ObservedClients, language_of
+from gitops.model.clients import Client, ClientLanguage, ObservedClients, ObservedTopic, language_of
 from gitops.model.decision import StoredHistory, StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -34,6 +34,20 @@ class ClientReader:
 
     name: str
     language: ClientLanguage | None
+
+
+def client_names(observed: ObservedTopic) -> Iterator[str]:
+    """`subscription 'billing' (Pulsar-Java-v4.0.7)`, `a producer`: first the subscriptions."""
+    for subscription in observed.subscriptions:
+        yield f"subscription '{subscription.name}'{_library_text(subscription.clients)}"
+    for producer in observed.producers:
+        name = f"producer '{producer.name}'" if producer.name else "a producer"
+        yield f"{name}{_library_text([producer.client])}"
+
+
+def _library_text(clients: Iterable[str]) -> str:
+    named = [client for client in clients if client]
+    return f" ({', '.join(named)})" if named else ""
 
 
 def client_readers(
@@ -160,8 +174,11 @@ def unknown_reading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
 
     The row of the type has the clients that decode it.
     """
-    older = [each for each in case.versions if each[1].type is case.new.type]
-    changed = [version for version, old in older if old.data != case.new.data]
+    changed = [
+        version
+        for version, old in case.versions
+        if old.type is case.new.type and old.data != case.new.data
+    ]
     if not changed:
         return
     decoded = case.line.types.row_of(case.new.type).decoded_by

@@ -19,6 +19,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
+from gitops.planning.client_readers import client_names
 from gitops.planning.fingerprints import history_fingerprint
 from gitops.planning.lockouts import TopicChange, TopicLockouts, undeclared_names
 from gitops.planning.policies import policy_text
@@ -113,7 +114,9 @@ def lockout_report(
         if holding:
             found = list(waive_findings(found, holding[0]))
         elif errors:
-            effects = [_effect_text(one) for one in found if one.severity is Severity.ERROR]
+            effects = [
+                _effect_text(finding) for finding in found if finding.severity is Severity.ERROR
+            ]
             proposals.append(propose_waiver(namespace, wanted, today, of_namespace, effects))
         findings += found
         findings += apply_severities(_waiver_findings(of_namespace, wanted, today), rules)
@@ -155,12 +158,7 @@ def deletion_findings(
             )
     seen_topics = observed.topics if observed else {}
     for topic in sorted(seen_topics.keys() & topics):
-        seen = seen_topics[topic].undeclared(topic, clients)
-        users = [f"subscription '{subscription.name}'" for subscription in seen.subscriptions]
-        users += [
-            f"producer '{producer.name}'" if producer.name else "a producer"
-            for producer in seen.producers
-        ]
+        users = list(client_names(seen_topics[topic].undeclared(topic, clients)))
         if users:
             yield make_finding(
                 STILL_USED,

@@ -26,12 +26,12 @@ from gitops.model.drift import (
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import PolicyChange
+from gitops.planning.client_readers import client_names
 from gitops.planning.creations import counted
 from gitops.planning.drift import moment_text
 from gitops.planning.lost_versions import accept_command, forget_command
 from gitops.planning.policies import direction, policy_text
 from gitops.reports.check_summary import count, name_list
-from gitops.rollout.undeclared_clients import client_names
 
 _MOST_VERSIONS = 10
 _MOST_NAMESPACES = 10

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from gitops.model.clients import Client, ObservedClients, ObservedTopic
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
+from gitops.planning.client_readers import client_names
 
 _MOST_NAMES: Final = 10
 
@@ -35,17 +36,3 @@ def undeclared_clients(
                 hint="declare them in clients/ with the schemas that they use; statistics do not "
                 "show these, any live version is possible",
             )
-
-
-def client_names(observed: ObservedTopic) -> Iterator[str]:
-    """`subscription 'billing' (Pulsar-Java-v4.0.7)`, `a producer`: first the subscriptions."""
-    for subscription in observed.subscriptions:
-        yield f"subscription '{subscription.name}'{_library_text(subscription.clients)}"
-    for producer in observed.producers:
-        name = f"producer '{producer.name}'" if producer.name else "a producer"
-        yield f"{name}{_library_text([producer.client])}"
-
-
-def _library_text(clients: Iterable[str]) -> str:
-    named = [client for client in clients if client]
-    return f" ({', '.join(named)})" if named else ""

@@ -424,6 +424,22 @@ def test_without_a_transitive_strategy_only_older_consumers_are_out(strategy: St
     )
 
 
+@pytest.mark.rule("CLIENT-R005")
+def test_a_schema_that_observed_clients_use_is_not_deleted() -> None:
+    seen = ObservedTopic(
+        producers=(ObservedProducer(name="", client="Pulsar-Java-v4.0.7"),),
+        subscriptions=(ObservedSubscription(name="audit"),),
+    )
+    asked = question(state(), state(topic_state(CREATED, LONG)), prune=True)
+
+    plan = make_plan(replace(asked, observed_clients=ObservedClients(topics={CREATED: seen})))
+    (finding,) = (finding for finding in plan.findings if finding.rule == "CLIENT-R005")
+
+    assert finding.severity is Severity.ERROR
+    assert finding.message.endswith("subscription 'audit' and a producer (Pulsar-Java-v4.0.7)")
+    assert not make_plan(asked).findings
+
+
 def test_always_incompatible_refuses_consumers_and_every_later_version() -> None:
     own = TopicPolicies(schema_compatibility_strategy=Strategy.ALWAYS_INCOMPATIBLE)
     observed = state(replace(topic_state(CREATED, LONG), policies=own))
