@@ -57,6 +57,8 @@ class PartitionState(_Document):
     then: reading goes on there, and passes over what is not behind `last`. `checksums` are SHA-256
     of the parts, in hexadecimal digits; captures of former releases have none. `without_schema` are
     messages by version, of versions that the registry did not have any more: they are in the files.
+    `messages_by_version` are those of all versions, without messages that have none; captures of
+    former releases did not count them.
     `trimmed_before` is the oldest ledger of a compacted topic, whose messages are all there;
     `compacted` are the messages of ledgers before: compaction kept the latest of each key.
     """
@@ -70,6 +72,7 @@ class PartitionState(_Document):
     trimmed_before: int | None = None
     compacted: int = 0
     without_schema: dict[int, int] = Field(default_factory=dict)
+    messages_by_version: dict[int, int] | None = None
     parts: int = 0
     checksums: tuple[str, ...] = Field(default=(), strict=False)
     is_done: bool = False
@@ -145,6 +148,16 @@ class CaptureManifest(_Document):
         found: Counter[int] = Counter()
         for each in self.partitions:
             found.update(each.without_schema)
+        return dict(sorted(found.items()))
+
+    @property
+    def messages_by_version(self) -> Mapping[int, int] | None:
+        """The messages of all partitions by schema version; None where they were not counted."""
+        found: Counter[int] = Counter()
+        for state in self.partitions:
+            if state.messages_by_version is None:
+                return None
+            found.update(state.messages_by_version)
         return dict(sorted(found.items()))
 
     @property

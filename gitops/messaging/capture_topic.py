@@ -178,13 +178,28 @@ class _PartitionCapture:
             self._add_left_out(left_out)
 
     def _count_versions(self, block: Block) -> None:
-        """Note which messages have a schema version that nobody has any more."""
-        found = Counter(self._state.without_schema)
-        for each in pyarrow.compute.value_counts(block.column("schema_version")).to_pylist():
-            if each["values"] is not None and each["values"] not in self._manifest.versions:
-                found[each["values"]] += each["counts"]
-        if found:
-            self._state = self._state.model_copy(update={"without_schema": dict(found)})
+        """Count messages by schema version, and those of versions that nobody has any more."""
+        counts = Counter(
+            {
+                count["values"]: count["counts"]
+                for count in pyarrow.compute.value_counts(
+                    block.column("schema_version")
+                ).to_pylist()
+                if count["values"] is not None
+            }
+        )
+        lost = {
+            version: count
+            for version, count in counts.items()
+            if version not in self._manifest.versions
+        }
+        update: dict[str, object] = {}
+        if self._state.messages_by_version is not None:
+            found = counts + Counter(self._state.messages_by_version)
+            update["messages_by_version"] = dict(sorted(found.items()))
+        if lost:
+            update["without_schema"] = dict(Counter(lost) + Counter(self._state.without_schema))
+        self._state = self._state.model_copy(update=update)
 
     def _blocks(self, reader: PartitionReader, tell: Callable[[int], None]) -> Iterator[Block]:
         """The chosen messages, until the end, the limit or an interruption."""

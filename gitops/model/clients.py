@@ -98,12 +98,14 @@ BACKLOGS: Final = (0, 1, 1_000, 1_000_000)
 class ObservedTopic:
     """Who was connected to a topic; `left_out` counts what was too much or too long to record.
 
-    Statistics show no schema: a consumer may have that of any live version, or none.
+    Statistics show no schema: a consumer may have that of any live version, or none. `messages`
+    are those that a capture had, by schema version: there may be more, also of other versions.
     """
 
     producers: tuple[ObservedProducer, ...] = ()
     subscriptions: tuple[ObservedSubscription, ...] = ()
     left_out: int = 0
+    messages: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def is_used(self) -> bool:
@@ -124,6 +126,7 @@ class ObservedTopic:
             producers=tuple(sorted({*self.producers, *other.producers})),
             subscriptions=tuple(sorted(subscriptions.values())),
             left_out=max(self.left_out, other.left_out),
+            messages=other.messages or self.messages,
         )
 
     def without(self, other: ObservedTopic) -> ObservedTopic:
@@ -182,6 +185,13 @@ class ObservedClients:
     topics: Mapping[TopicName, ObservedTopic] = field(default_factory=dict)
     unread: Mapping[TopicName, str] = field(default_factory=dict)
     file: str = ""
+
+    def with_messages(self, messages: Mapping[TopicName, Mapping[int, int]]) -> ObservedClients:
+        """With the messages that captures had of these topics, by schema version."""
+        topics = dict(self.topics)
+        for topic, by_version in messages.items():
+            topics[topic] = replace(topics.get(topic, ObservedTopic()), messages=by_version)
+        return replace(self, topics=topics)
 
     def with_live(self, live: ObservedClients) -> ObservedClients:
         """The record with the clients that are connected now.

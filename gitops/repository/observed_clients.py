@@ -68,18 +68,19 @@ def _observed_topic(topic: TopicClientsSnapshot) -> ObservedTopic:
             for subscription in topic.subscriptions
         ),
         left_out=topic.left_out,
+        messages={count.version: count.messages for count in topic.captured},
     )
 
 
 def render_observed_clients(observed: ObservedClients) -> bytes:
-    """The content of the file: topics that somebody uses, a line for each client."""
+    """The content of the file: topics that somebody uses, or of which messages were captured."""
     document = {
         "apiVersion": API_VERSION,
         "kind": "ClientsSnapshot",
         "topics": [
             _topic_document(topic, clients)
             for topic, clients in sorted(observed.topics.items())
-            if clients.is_used
+            if clients.is_used or clients.messages
         ],
         **({"unread": sorted(map(str, observed.unread))} if observed.unread else {}),
     }
@@ -89,6 +90,10 @@ def render_observed_clients(observed: ObservedClients) -> bytes:
 
 def _topic_document(topic: TopicName, clients: ObservedTopic) -> dict[str, object]:
     subscriptions = [dict(_subscription_items(each)) for each in sorted(clients.subscriptions)]
+    captured = [
+        {"version": version, "messages": count}
+        for version, count in sorted(clients.messages.items())
+    ]
     return {
         "topic": str(topic),
         "producers": [
@@ -97,6 +102,7 @@ def _topic_document(topic: TopicName, clients: ObservedTopic) -> dict[str, objec
         ],
         "subscriptions": subscriptions,
         **({"leftOut": clients.left_out} if clients.left_out else {}),
+        **({"captured": captured} if captured else {}),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.schemas.event_kinds import changed_parts
+from gitops.schemas.event_kinds import changed_parts, is_of_kind
 from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import Reason, Remark
@@ -51,6 +51,35 @@ def unread_messages(
             if place not in known and place not in reported:
                 reported.add(place)
                 yield version, _remark(version, half, reason)
+
+
+def unreadable_versions(
+    types: SchemaTypes,
+    versions: Sequence[tuple[int, StoredSchema]],
+    new: StoredSchema,
+    strategy: Strategy,
+) -> tuple[int, ...]:
+    """The versions whose messages consumers with the new schema cannot read for certain.
+
+    Newest first, as far as the latest version reads them. Under ALWAYS_COMPATIBLE those of the new
+    schema's own kind of event.
+    """
+    if not versions:
+        return ()
+    latest = versions[-1][1]
+    return tuple(
+        version
+        for version, old in reversed(versions)
+        if (strategy is not Strategy.ALWAYS_COMPATIBLE or is_of_kind(types, old, new))
+        and _is_unreadable(types, old, new)
+        and not _is_unreadable(types, old, latest)
+    )
+
+
+def _is_unreadable(types: SchemaTypes, writer: StoredSchema, reader: StoredSchema) -> bool:
+    if writer.type is not reader.type:
+        return True
+    return any(reason.is_certain for _, reason in _reasons(types, writer, reader))
 
 
 def _half_type_changes(

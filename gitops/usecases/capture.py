@@ -161,7 +161,7 @@ def _partition(messages: TopicMessages, topic: TopicName, number: int) -> Partit
     oldest = messages.trimmed_before(topic, number)
     if end is None and oldest is not None:
         end = Position(oldest, -1, -1)  # nothing is there but what compaction kept
-    return PartitionState(partition=number, end=end, trimmed_before=oldest)
+    return PartitionState(partition=number, end=end, trimmed_before=oldest, messages_by_version={})
 
 
 def _begin(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
+from gitops.messaging.capture_files import capture_folders
 from gitops.model.broker_settings import seen_settings
+from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
@@ -63,13 +65,15 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     progress: Progress = no_progress,
     *,
     clients: bool = False,
+    captures: Path | None = None,
     now: Callable[[], datetime.datetime] = _now,
 ) -> SnapshotFiles:
     """All versions of the topics of the files at `root`, and the settings of the brokers.
 
-    With `clients` also who is connected to these topics; what was recorded of that before stays
-    otherwise. What was recorded before stays to the byte, its time too, where nothing has changed.
-    Raises OutsideError, and UsageError where the registry has no clients.
+    With `clients` also who is connected to these topics, and how many messages of each version
+    `captures` have, a folder of captures; what was recorded of either before stays otherwise. What
+    was recorded before stays to the byte, its time too, where nothing has changed. Raises
+    OutsideError, and UsageError where the registry has no clients or the folder no captures.
     """
     if clients:
         require_clients(registry)
@@ -90,13 +94,61 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     notes = unreadable_notes(versions)
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
+        messages = _recorded_messages(repository, registry, state, lost)
+        if captures:
+            captured, capture_notes = _captured_messages(captures, registry, state)
+            messages, notes = messages | captured, (*notes, *capture_notes)
         notes = (*notes, *unread_notes(observed))
         if observed.topics or not observed.unread:
             old = (*old, *recorded_clients_file(tree, name))
+            observed = observed.with_messages(messages)
             files = {**files, clients_path(name): render_observed_clients(observed)}
     return SnapshotFiles(
         folder=snapshots.folder_of(name), files=files, old=old, lost=lost, notes=notes
     )
+
+
+def _recorded_messages(
+    repository: Repository,
+    registry: Registry,
+    state: RegistryState,
+    lost: Collection[TopicName],
+) -> dict[TopicName, Mapping[int, int]]:
+    """The counts of earlier captures; a topic that lost versions gives their numbers anew."""
+    recorded = repository.observed_clients.get(registry.name, ObservedClients())
+    return {
+        topic: clients.messages
+        for topic, clients in recorded.topics.items()
+        if clients.messages and topic in state.topics and topic not in lost
+    }
+
+
+def _captured_messages(
+    folder: Path, registry: Registry, state: RegistryState
+) -> tuple[dict[TopicName, Mapping[int, int]], tuple[str, ...]]:
+    """The messages of captures by version, and why some captures do not count.
+
+    Of several captures of a topic the highest count, since they may have the same messages. Raises
+    UsageError where there are no captures.
+    """
+    captured: dict[TopicName, Mapping[int, int]] = {}
+    notes: list[str] = []
+    for capture, manifest in capture_folders(folder):
+        topic = TopicName.parse(manifest.topic)
+        counts = manifest.messages_by_version
+        if registry.name != manifest.registry and registry.address != manifest.address:
+            notes.append(f"{capture.path} is not counted: a capture of {manifest.address}")
+        elif topic not in state.topics:
+            notes.append(f"{capture.path} is not counted: no manifest declares {topic}")
+        elif counts is None:
+            notes.append(f"{capture.path} has no counts by version: capture the topic again")
+        else:
+            known = captured.get(topic, {})
+            captured[topic] = {
+                version: max(known.get(version, 0), counts.get(version, 0))
+                for version in sorted({*known, *counts})
+            }
+    return captured, tuple(notes)
 
 
 class LostVersionsError(GitopsError):

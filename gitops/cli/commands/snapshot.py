@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from gitops.cli import options
 from gitops.cli.exits import Exit
 from gitops.cli.options import HERE
+from gitops.model.errors import UsageError
 from gitops.reports.operation_results import SnapshotResult
 
 
@@ -19,6 +21,15 @@ def snapshot(
         bool,
         typer.Option("--clients", help="Also record who is connected to the topics."),
     ] = False,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            "--capture",
+            metavar="DIR",
+            help="With --clients: also record how many messages of each version these captures "
+            "have.",
+        ),
+    ] = None,
     output_format: Annotated[str, options.format_of(SnapshotResult)] = options.FORMAT,
     output: options.OutputFile = None,
     accept_loss: Annotated[
@@ -38,12 +49,20 @@ def snapshot(
     from gitops.repository.folder import replace_files
     from gitops.usecases.snapshot import LostVersionsError, make_snapshot
 
+    if capture and not clients:
+        raise UsageError("--capture is recorded with the clients of topics", hint="add --clients")
     require_writable(output)
     opened = open_repository(repo, output)
     bar = progress_bar(no_color=no_color)
     with open_registry(opened, registry) as (live, _), bar as progress:
         made = make_snapshot(
-            live, opened.root, opened.tree, opened.repository, progress, clients=clients
+            live,
+            opened.root,
+            opened.tree,
+            opened.repository,
+            progress,
+            clients=clients,
+            captures=capture,
         )
     if made.lost and not accept_loss:
         raise LostVersionsError(live.name, made.lost)

@@ -227,6 +227,11 @@ CLIENT_RULES: Final = (
         "consumers with the new schema cannot read stored messages",
         "schemas.stored_messages.unread_messages",
     ),
+    warning(
+        "CLIENT-R014",
+        "captured messages that consumers with the new schema cannot read",
+        "planning.captured_messages.captured_message_findings",
+    ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""
 

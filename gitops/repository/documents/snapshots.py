@@ -113,6 +113,13 @@ class SubscriptionSnapshot(Document):
     backlog_at_least: Literal[0, 1, 1_000, 1_000_000] = 0
 
 
+class CapturedMessagesSnapshot(Document):
+    """How many messages of a schema version a capture had."""
+
+    version: int = Field(ge=0)
+    messages: int = Field(ge=1)
+
+
 class TopicClientsSnapshot(Document):
     """The clients of a topic; `left_out` counts those that were too many or named too long."""
 
@@ -120,6 +127,7 @@ class TopicClientsSnapshot(Document):
     producers: tuple[ProducerSnapshot, ...] = Field(default=(), strict=False)
     subscriptions: tuple[SubscriptionSnapshot, ...] = Field(default=(), strict=False)
     left_out: int = Field(default=0, ge=0)
+    captured: tuple[CapturedMessagesSnapshot, ...] = Field(default=(), strict=False)
 
 
 class ClientsSnapshot(Document):

@@ -35,6 +35,13 @@ def test_a_word_that_an_option_does_not_take(
     assert said in ended.err
 
 
+def test_captures_are_not_recorded_without_the_clients(command: CommandLine) -> None:
+    ended = command("snapshot", "--capture", "captures")
+    assert ended.code == 2
+    assert "--capture is recorded with the clients of topics" in ended.err
+    assert "add --clients" in ended.err
+
+
 def test_one_definition_alone_is_not_compared(command: CommandLine, tmp_path: Path) -> None:
     """A forgotten argument is no agreement."""
     path = tmp_path / "new one.avsc"

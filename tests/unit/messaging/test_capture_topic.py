@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,7 @@ def manifest(
         begun="2026-05-01T00:00:00+00:00",
         selection=selection or Selection(),
         partitions=tuple(
-            PartitionState(partition=number, end=end)
+            PartitionState(partition=number, end=end, messages_by_version={})
             for number, end in zip(numbers, ends, strict=True)
         ),
     )
@@ -244,6 +245,7 @@ def test_a_capture_that_is_ended_anywhere_goes_on_to_the_same(tmp_path: Path) ->
         assert found
         assert found.checksums == sums_of(folder)
         assert found.without_schema == {7: 60}
+        assert found.messages_by_version == {7: 60}
 
 
 def test_messages_of_versions_that_are_gone_are_counted(tmp_path: Path) -> None:
@@ -254,7 +256,20 @@ def test_messages_of_versions_that_are_gone_are_counted(tmp_path: Path) -> None:
     wanted = manifest(messages[-1].at).model_copy(update={"versions": (3,)})
     done = begun(FakeReaders({NAME: messages}), tmp_path, wanted)
     assert done.without_schema == {0: 1, 5: 2}
+    assert done.messages_by_version == {0: 1, 3: 1, 5: 2}
     assert done.partitions[0].messages == len(payloads(tmp_path)) == 5
+
+
+def test_a_capture_of_a_former_release_that_goes_on_has_no_counts(tmp_path: Path) -> None:
+    wanted = manifest(Position(1, 2, 1))
+    document = json.loads(wanted.model_dump_json(by_alias=True))
+    del document["partitions"][0]["messagesByVersion"]
+    former = CaptureManifest.model_validate_json(json.dumps(document))
+
+    done = begun(FakeReaders({NAME: batches(20)}), tmp_path, former)
+
+    assert done.messages_by_version is None
+    assert done.partitions[0].messages == 10
 
 
 def sums_of(folder: CaptureFolder) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
+from gitops.model.clients import ObservedTopic
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, SchemaWithoutEffect
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -447,3 +448,52 @@ def test_what_is_swallowed_is_compared_with_the_latest_alone() -> None:
 
     assert isinstance(outcome, SchemaSwallowed)
     assert outcome.findings == ()
+
+
+def _captured(
+    versions: SchemaHistory, messages: dict[int, int], new: SchemaInfo, strategy: Strategy
+) -> list[str]:
+    outcome = plan_topic(
+        TopicCase(
+            topic=CREATED,
+            desired=new,
+            history=versions,
+            strategy=strategy,
+            line=PULSAR_4_0,
+            locate=locate,
+            today=TODAY,
+            observed=ObservedTopic(messages=messages),
+        )
+    )
+    assert isinstance(outcome, RegisterSchema | RefusedSchema)
+    return [one.message for one in outcome.findings if one.rule == "CLIENT-R014"]
+
+
+_CANNOT = "captures had messages that consumers with the new schema cannot read: "
+_INT, _LONG, _TEXT = (avro(field("a", type_)) for type_ in ("int", "long", "string"))
+
+
+@pytest.mark.rule("CLIENT-R014")
+@pytest.mark.parametrize("strategy", [Strategy.FORWARD, Strategy.BACKWARD])
+def test_captured_messages_that_the_new_schema_cannot_read_are_counted(strategy: Strategy) -> None:
+    """Accepted under FORWARD, refused under BACKWARD: the messages are the same."""
+    new = avro(field("a", "string"), field("b", "string"))
+    versions = history(_TEXT, _TEXT, after=3)
+
+    assert _captured(versions, {3: 1180, 4: 47_033}, new, strategy) == [
+        f"{_CANNOT}47,033 of v4 and 1,180 of v3"
+    ]
+    assert _captured(versions, {4: 1, 9: 5}, new, strategy) == [f"{_CANNOT}1 of v4"]
+
+
+def test_captured_messages_that_can_be_read_or_could_not_before_are_not_counted() -> None:
+    messages = {0: 5, 1: 5}
+    assert _captured(history(_INT, _INT), messages, _LONG, Strategy.BACKWARD) == []
+    before = history(_TEXT, _INT)
+    assert _captured(before, messages, _LONG, Strategy.BACKWARD) == []
+
+
+def test_of_several_kinds_of_event_only_the_own_kind_counts() -> None:
+    other, same = avro(field("z"), name="Other"), avro(field("a", "int"))
+    found = _captured(history(other, same), {0: 5, 1: 7}, _TEXT, Strategy.ALWAYS_COMPATIBLE)
+    assert found == [f"{_CANNOT}7 of v1"]

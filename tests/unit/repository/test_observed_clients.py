@@ -30,6 +30,7 @@ TOPIC = ObservedTopic(
         ObservedSubscription(name="reader-*", type="Exclusive", is_durable=False),
     ),
     left_out=2,
+    messages={0: 12, 3: 48_000},
 )
 
 
@@ -56,6 +57,7 @@ def test_the_order_of_what_a_broker_answers_does_not_count() -> None:
         producers=TOPIC.producers[::-1],
         subscriptions=TOPIC.subscriptions[::-1],
         left_out=TOPIC.left_out,
+        messages=dict(reversed(TOPIC.messages.items())),
     )
 
     first = render_observed_clients(ObservedClients(topics={CREATED: TOPIC}))
@@ -63,10 +65,14 @@ def test_the_order_of_what_a_broker_answers_does_not_count() -> None:
     assert render_observed_clients(ObservedClients(topics={CREATED: turned})) == first
 
 
-def test_a_topic_without_clients_is_left_out() -> None:
-    content = render_observed_clients(ObservedClients(topics={CREATED: ObservedTopic()}))
+def test_a_topic_without_clients_is_left_out_unless_its_messages_were_captured() -> None:
+    unused = ObservedClients(topics={CREATED: ObservedTopic()})
+    assert json.loads(render_observed_clients(unused))["topics"] == []
 
-    assert json.loads(content)["topics"] == []
+    content = render_observed_clients(unused.with_messages({CREATED: {2: 7}}))
+
+    found = load(repository({PATH: content})).observed_clients["local"]
+    assert found.topics == {CREATED: ObservedTopic(messages={2: 7})}
 
 
 @pytest.mark.parametrize(

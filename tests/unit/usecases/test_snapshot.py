@@ -10,6 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from gitops.messaging.capture_files import (
+    CaptureFolder,
+    CaptureManifest,
+    PartitionState,
+    Selection,
+)
 from gitops.model.broker_settings import known_settings, with_probed
 from gitops.model.clients import (
     ObservedClients,
@@ -21,10 +27,11 @@ from gitops.model.config import Config
 from gitops.model.errors import NotThereError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings, NamespacePolicies, SettingSource, TopicPolicies
-from gitops.model.schema import SchemaHistory
+from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.state import RegistryState, Repository, TopicState
 from gitops.ports import Progress, no_progress
 from gitops.repository.broker_snapshots import recorded_time
+from gitops.repository.loader import load
 from gitops.usecases.import_registry import import_new_topics, new_to, observe_all
 from gitops.usecases.snapshot import SnapshotFiles, make_snapshot, observe_managed
 from tests.support.fake_registry import FakeRegistry
@@ -204,6 +211,81 @@ def test_clients_that_may_not_be_read_are_told_and_what_is_recorded_stays() -> N
 
     assert found.notes == (f"the clients of {CREATED} are not known: not for you",)
     assert _CLIENTS not in {*found.files, *found.old}
+
+
+def _write_capture(
+    folder: Path, *counts: dict[int, int] | None, topic: TopicName = CREATED, registry: str = "fake"
+) -> None:
+    manifest = CaptureManifest(
+        topic=f"persistent://{topic}",
+        registry=registry,
+        address=f"http://{registry}",
+        broker="4.0.7",
+        program="test",
+        part_format="parquet",
+        begun="2026-05-01T00:00:00+00:00",
+        selection=Selection(),
+        partitions=tuple(
+            PartitionState(partition=number, messages_by_version=by_version)
+            for number, by_version in enumerate(counts)
+        ),
+    )
+    CaptureFolder.of(folder, topic).begin(manifest, {})
+
+
+def _recorded_counts(
+    captures: Path | None, before: SnapshotFiles | None = None, *versions: SchemaInfo
+) -> tuple[SnapshotFiles, object]:
+    live = state(topic_state(CREATED, *(versions or (STRING,))))
+    registry, tree = (
+        _Cluster(live),
+        MemoryTree({"gitops.yaml": _SETTINGS, **(before.files if before else {})}),
+    )
+    registry.clients = _USED
+    files = _repository(state(topic_state(CREATED, STRING)))
+    files = replace(files, observed_clients=load(tree).observed_clients)
+    found = make_snapshot(registry, Path(), tree, files, clients=True, captures=captures)
+    return found, json.loads(found.files[_CLIENTS])["topics"][0].get("captured")
+
+
+def test_the_messages_of_captures_are_recorded_by_version(tmp_path: Path) -> None:
+    counted = [{"version": 0, "messages": 5}, {"version": 2, "messages": 1}]
+    _write_capture(tmp_path / "day-1", {0: 3}, {0: 2, 2: 1})
+    _write_capture(tmp_path / "day-2", {0: 4}, {})
+
+    first, recorded = _recorded_counts(tmp_path)
+
+    assert recorded == counted
+    assert not first.notes
+    again, recorded = _recorded_counts(None, first)
+    assert recorded == counted  # stays where no capture is named
+    assert again.files == first.files
+
+
+def test_the_counts_of_lost_versions_are_dropped(tmp_path: Path) -> None:
+    _write_capture(tmp_path, {0: 3, 1: 2})
+    first, _ = _recorded_counts(tmp_path, None, STRING, INT64)
+
+    found, recorded = _recorded_counts(None, first)
+
+    assert found.lost == {CREATED: (1,)}
+    assert recorded is None
+
+
+def test_captures_that_do_not_count_are_named(tmp_path: Path) -> None:
+    _write_capture(tmp_path / "other", {0: 1}, registry="other")
+    _write_capture(tmp_path / "former", {0: 1}, None)
+    _write_capture(tmp_path / "unmanaged", {0: 1}, topic=_RECORDED)
+
+    found, recorded = _recorded_counts(tmp_path)
+
+    assert recorded is None
+    reasons = [note.rpartition(f"{tmp_path}/")[2].partition("/")[0::2] for note in found.notes]
+    assert reasons == [
+        ("former", "shop/orders/created has no counts by version: capture the topic again"),
+        ("other", "shop/orders/created is not counted: a capture of http://other"),
+        ("unmanaged", f"shop/orders/recorded is not counted: no manifest declares {_RECORDED}"),
+    ]
 
 
 def test_a_registry_without_clients_has_none_to_record() -> None:
