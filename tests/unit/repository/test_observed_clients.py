@@ -57,7 +57,7 @@ def test_the_order_of_what_a_broker_answers_does_not_count() -> None:
         producers=TOPIC.producers[::-1],
         subscriptions=TOPIC.subscriptions[::-1],
         left_out=TOPIC.left_out,
-        messages=dict(reversed(TOPIC.messages.items())),
+        messages=dict(sorted(TOPIC.messages.items(), reverse=True)),
     )
 
     first = render_observed_clients(ObservedClients(topics={CREATED: TOPIC}))
