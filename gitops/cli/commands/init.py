@@ -25,6 +25,9 @@ def init(
     print_message("  pulsar-gitops validate")
     print_message("  pulsar-gitops plan --out plan.json")
     print_message("  pulsar-gitops apply plan.json")
+    print_message("for a cluster that has schemas already, name it in gitops.yaml, then:")
+    print_message("  rm -r namespaces types clients")
+    print_message("  pulsar-gitops import --clients")
     above = [each for each in directory.resolve().parents if (each / ".git").exists()]
     if above and not (directory / ".git").exists():
         print_message(

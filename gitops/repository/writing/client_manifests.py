@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from gitops.model.clients import Client, ObservedClients
+from gitops.model.clients import Client, ObservedClients, language_of
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaHistory
 from gitops.repository.documents.base import API_VERSION
@@ -29,11 +29,15 @@ class ProposedClients:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Use:
-    """An observed client on one side of a topic; `subscription` is empty for a producer."""
+    """An observed client on one side of a topic; `subscription` is empty for a producer.
+
+    `libraries` are what the connected clients call themselves.
+    """
 
     topic: TopicName
     name: str
     subscription: str = ""
+    libraries: frozenset[str] = frozenset()
 
 
 def propose_clients(
@@ -45,9 +49,10 @@ def propose_clients(
 ) -> ProposedClients:
     """A manifest for each name of a subscription or a producer that nobody declares.
 
-    Statistics show no schema: the latest version is a guess, which the file marks. `owner` is left
-    empty, so that the files have an error until a person has confirmed the guess. `histories` are
-    those of the topics to look at, `taken` the paths that exist.
+    Statistics show no schema: the latest version is a guess, which the file marks, as it does
+    the language where all libraries of the name are of one. `owner` is left empty, so that the
+    files have an error until a person has confirmed the guess. `histories` are those of the
+    topics to look at, `taken` the paths that exist.
     """
     uses: dict[str, list[_Use]] = {}
     notes: list[str] = []
@@ -93,9 +98,17 @@ def _undeclared_uses(
             continue
         undeclared = found.undeclared(topic, clients)
         for subscription in undeclared.subscriptions:
-            yield _Use(topic=topic, name=subscription.name, subscription=subscription.name)
-        for name in sorted({producer.name for producer in undeclared.producers}):
-            yield _Use(topic=topic, name=name)
+            yield _Use(
+                topic=topic,
+                name=subscription.name,
+                subscription=subscription.name,
+                libraries=frozenset(subscription.clients),
+            )
+        libraries: dict[str, set[str]] = {}
+        for producer in undeclared.producers:
+            libraries.setdefault(producer.name, set()).add(producer.client)
+        for name, clients_of_name in sorted(libraries.items()):
+            yield _Use(topic=topic, name=name, libraries=frozenset(clients_of_name))
 
 
 def _manifest(
@@ -110,6 +123,9 @@ def _manifest(
         f"name: {json.dumps(name)}",
         'owner: "" # who owns the service',
     ]
+    languages = {language_of(library) for use in uses for library in use.libraries if library}
+    if len(languages) == 1 and (language := languages.pop()):
+        lines.append(f"language: {language} # a guess, by what the client library calls itself")
     for side, some in (
         ("consumes", [use for use in uses if use.subscription]),
         ("produces", [use for use in uses if not use.subscription]),

@@ -27,6 +27,17 @@ def test_a_repository_of_its_own_needs_no_such_word(command: CommandLine, tmp_pa
     assert "GitHub looks" not in ran.out + ran.err
 
 
+def test_the_way_from_a_cluster_is_named(command: CommandLine, tmp_path: Path) -> None:
+    ran = command("init", tmp_path / "schemas")
+
+    lines = [line.strip() for line in ran.err.splitlines()]
+    remove, read = lines[lines.index("pulsar-gitops apply plan.json") + 2 :]
+    assert read == "pulsar-gitops import --clients"
+    program, option, *folders = remove.split()
+    assert (program, option) == ("rm", "-r")
+    assert all((tmp_path / "schemas" / folder).is_dir() for folder in folders)
+
+
 @pytest.mark.slow
 def test_the_next_commands_can_be_copied(command: CommandLine, tmp_path: Path) -> None:
     folder = tmp_path / "a b" / "c d"

@@ -81,6 +81,34 @@ def test_a_manifest_has_all_that_a_name_does_and_marks_the_guess() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("consumers", "producer", "language"),
+    [
+        (("Pulsar-CPP-v3.7.2",), "Pulsar-CPP-v3.13.0", "python"),
+        (("Pulsar-CPP-v3.7.2",), "", "python"),
+        (("Pulsar-CPP-v3.7.2", "Pulsar-Java-v4.0.7"), "", None),
+        ((), "Pulsar-Java-v4.0.7", "java"),
+        (("Pulsar-Java-v4.0.7",), "somebody's own\nlanguage: go", None),
+        ((), "", None),
+    ],
+)
+def test_the_language_is_proposed_where_all_libraries_of_a_name_are_of_one(
+    consumers: tuple[str, ...], producer: str, language: str | None
+) -> None:
+    observed = ObservedTopic(
+        subscriptions=(ObservedSubscription(name="billing", clients=consumers),),
+        producers=(ObservedProducer(name="billing", client=producer),),
+    )
+    topics = ObservedClients(topics={CREATED: observed})
+    (data,) = propose_clients(topics, {CREATED: HISTORY}, (), (), "production").files.values()
+    owned = data.replace(b'owner: ""', b'owner: "@acme/x"')
+
+    (client,) = load(MemoryTree({"gitops.yaml": SETTINGS, HERE.file: owned})).clients
+
+    assert client.language == language
+    assert (b" # a guess, by what the client library calls itself" in data) == bool(language)
+
+
 def test_without_an_owner_the_files_have_an_error_and_with_one_they_declare_the_client() -> None:
     (data,) = propose("billing").files.values()
     owned = data.replace(b'owner: ""', b'owner: "@acme/x"')
