@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.support.prepared_command import prepared_program
+
 ROOT: Final = Path(__file__).resolve().parents[2]
 UPDATE: Final = bool(os.environ.get("UPDATE_DOCS"))
 WIDTH: Final = "100"
@@ -119,9 +121,8 @@ def environment(home: Path) -> dict[str, str]:
     settings.write_text(
         "[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n"
     )
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return keep | {
-        "PATH": path,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "HOME": str(home),
         "GIT_CONFIG_GLOBAL": str(settings),
         "GIT_CONFIG_NOSYSTEM": "1",
@@ -157,9 +158,11 @@ class Reader:
             f". '{self._state}'; (exit {self.last_code})\n{self._mine(command)}\n"
             f"code=$?; {{ export -p; echo \"cd '$PWD'\"; }} > '{self._state}'; exit $code\n"
         )
+        variables = environment(self.home)
+        variables["PATH"] = os.pathsep.join([str(prepared_program().parent), variables["PATH"]])
         done = subprocess.run(
             ["bash", "-c", script],
-            env=environment(self.home),
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -14,9 +14,9 @@ from gitops.journal.reader import read_journal
 from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
-from tests.support.command_line import PROGRAM
 from tests.support.git_repos import GitRepository
 from tests.support.github_stand_in import REPOSITORY, GitHubStandIn
+from tests.support.prepared_command import prepared_program
 from tests.support.workflow_runs import Actions, Event, Run
 
 SCHEMA: Final = "namespaces/shop/payments/captured.avsc"
@@ -44,7 +44,9 @@ class Project:
         branch = f"proposal-{number}"
         self.clone.git("checkout", "--quiet", "-B", branch, "main")
         self.clone.write({SCHEMA: _with_field(self.clone.root / SCHEMA, field)})
-        subprocess.run([PROGRAM, "fmt"], cwd=self.clone.root, check=True, capture_output=True)
+        subprocess.run(
+            [prepared_program(), "fmt"], cwd=self.clone.root, check=True, capture_output=True
+        )
         self.clone.commit()
         return self.pushed(number, is_foreign=is_foreign)
 
@@ -88,7 +90,11 @@ class Project:
     def program(self, *words: str) -> str:
         """Run the program in the clone."""
         done = subprocess.run(
-            [PROGRAM, *words], cwd=self.clone.root, check=True, capture_output=True, text=True
+            [prepared_program(), *words],
+            cwd=self.clone.root,
+            check=True,
+            capture_output=True,
+            text=True,
         )
         return done.stdout
 
@@ -146,7 +152,7 @@ def github_project(tmp_path: Path, github: GitHubStandIn) -> Iterator[Project]:
     """The template with a cluster, applied; GitHub has no pull request yet."""
     origin, clone = tmp_path / "origin.git", GitRepository(tmp_path / "clone")
     subprocess.run(["git", "init", "--quiet", "--bare", "-b", "main", origin], check=True)
-    subprocess.run([PROGRAM, "init", clone.root], check=True, capture_output=True)
+    subprocess.run([prepared_program(), "init", clone.root], check=True, capture_output=True)
     clone.git("remote", "add", "origin", str(origin))
     github.heads.clear()
     with serve_in_thread(EmbeddedRegistry("served", tmp_path / "cluster.db")) as url:

@@ -9,7 +9,7 @@ from typing import Final
 
 from gitops.cli.app import COMMANDS
 from gitops.reports.formats import FORMATS
-from tests.support.command_line import PROGRAM
+from tests.support.prepared_command import prepared_program
 
 HAS_CHECK: Final = any(row.name == "check" for row in COMMANDS) and ("github" in FORMATS)
 """Whether there is a command that checks such a change, and tells GitHub."""
@@ -17,7 +17,7 @@ HAS_CHECK: Final = any(row.name == "check" for row in COMMANDS) and ("github" in
 
 def pull_request(folder: Path) -> str:
     """The template, and on top of it a commit that breaks a schema; answers the base."""
-    subprocess.run([PROGRAM, "init", "."], cwd=folder, check=True, capture_output=True)
+    subprocess.run([prepared_program(), "init", "."], cwd=folder, check=True, capture_output=True)
     base = git_repository(folder)
     break_schema(folder)
     _git(folder, "commit", "--quiet", "--all", "--message=break it")

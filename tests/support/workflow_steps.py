@@ -18,6 +18,8 @@ from typing import Any, Final
 
 import yaml
 
+from tests.support.prepared_command import prepared_program
+
 _EXPRESSION: Final = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 _SHELL: Final = ("bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c")
 _KEPT: Final = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR")
@@ -49,7 +51,7 @@ class Runner:
     workspace: Path
     expressions: dict[str, str] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
-    path: list[str] = field(default_factory=lambda: [str(Path(sys.executable).parent)])
+    path: list[str] = field(default_factory=lambda: [str(prepared_program().parent)])
 
     def __post_init__(self) -> None:
         self.temp.mkdir(parents=True)
@@ -97,7 +99,7 @@ class Runner:
 
     def _environment(self, env: Mapping[str, Any], files: Mapping[str, Path]) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        path = os.pathsep.join([*self.path, os.environ["PATH"]])
+        path = os.pathsep.join([*self.path, str(Path(sys.executable).parent), os.environ["PATH"]])
         given = {name: self.evaluated(str(value)) for name, value in env.items()}
         runner = {"RUNNER_TEMP": str(self.temp), "HOME": str(self.root), "CI": "true"}
         github = {f"GITHUB_{name}": str(file) for name, file in files.items()}

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 import yaml
 
-from tests.support.command_line import PROGRAM
+from tests.support.prepared_command import prepared_program
 from tests.support.project_files import ROOT
 from tests.support.pull_requests import HAS_CHECK, pull_request
 from tests.support.workflow_steps import Runner, defaults_of, steps_of
@@ -205,7 +205,7 @@ def test_it_checks_a_pull_request_for_real(runner: Runner) -> None:
     """A breaking change: refused, reported in every format, and in the summary."""
     installed = runner.temp / "pulsar-gitops" / "bin" / "pulsar-gitops"
     installed.parent.mkdir(parents=True)
-    installed.symlink_to(PROGRAM)
+    installed.symlink_to(prepared_program())
     runner.expressions[BASE] = pull_request(runner.workspace)
 
     ran = runner.run(STEPS["Check"])

@@ -6,8 +6,8 @@ import subprocess
 from typing import Final
 
 from gitops.repository.template import template_root
-from tests.support.command_line import PROGRAM
 from tests.support.github_stand_in import GitHubStandIn
+from tests.support.prepared_command import prepared_program
 from tests.support.workflow_steps import Runner, steps_of
 
 AUDIT: Final = steps_of(template_root() / ".github" / "workflows" / "audit.yml", "audit")
@@ -27,7 +27,9 @@ def test_an_audit_is_one_issue_until_nothing_is_wrong(
         ["apply", "--auto-approve"],
         ["schemas", "upload", topic, schema, "--type", "AVRO"],
     ):
-        subprocess.run([PROGRAM, *command], cwd=runner.workspace, check=True, capture_output=True)
+        subprocess.run(
+            [prepared_program(), *command], cwd=runner.workspace, check=True, capture_output=True
+        )
 
     for _ in range(2):
         assert runner.run(AUDIT["Audit"], about).outputs == {"good": "false"}
@@ -55,7 +57,10 @@ def test_a_cluster_that_cannot_be_read_is_no_audit(runner: Runner) -> None:
 
 def test_only_some_namespaces_are_looked_at_where_they_are_named(runner: Runner) -> None:
     subprocess.run(
-        [PROGRAM, "apply", "--auto-approve"], cwd=runner.workspace, check=True, capture_output=True
+        [prepared_program(), "apply", "--auto-approve"],
+        cwd=runner.workspace,
+        check=True,
+        capture_output=True,
     )
     expected = {"shop/orders": ({"good": "true"}, 0), "shop/orders shop/none": ({}, 2)}
     for names, outcome in expected.items():

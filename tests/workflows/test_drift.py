@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from gitops.repository.template import template_root
-from tests.support.command_line import PROGRAM
 from tests.support.github_stand_in import GitHubStandIn
+from tests.support.prepared_command import prepared_program
 from tests.support.pull_requests import git_repository
 from tests.support.workflow_steps import Ran, Runner, steps_of
 
@@ -42,7 +42,7 @@ class _Project:
     calls: Path
 
     def program(self, *words: str) -> str:
-        return self._run(str(PROGRAM), *words)
+        return self._run(str(prepared_program()), *words)
 
     def git(self, *words: str) -> str:
         return self._run("git", *words)

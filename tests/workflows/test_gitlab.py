@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.support.command_line import PROGRAM
 from tests.support.gitlab_stand_in import gitlab_stand_in
+from tests.support.prepared_command import prepared_program
 from tests.support.project_files import ROOT
 from tests.support.pull_requests import pull_request
 
@@ -70,7 +70,7 @@ def pipeline(tmp_path: Path) -> Pipeline:
     project.mkdir()
     program = tmp_path / "project.tmp" / "pulsar-gitops" / "bin" / "pulsar-gitops"
     program.parent.mkdir(parents=True)
-    program.symlink_to(PROGRAM)
+    program.symlink_to(prepared_program())
     return Pipeline(
         project=project,
         variables={

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +11,9 @@ import pytest
 import yaml
 
 from gitops.repository.template import keep_own_wheel, template_root
-from tests.support.command_line import PROGRAM
 from tests.support.git_repos import GitRepository
 from tests.support.github_stand_in import TOKEN, GitHubStandIn, Stored
+from tests.support.prepared_command import prepared_program
 from tests.support.pull_requests import HAS_CHECK, break_schema, pull_request
 from tests.support.workflow_steps import Runner, handed_over, steps_of
 
@@ -110,7 +109,7 @@ def test_another_wheel_than_the_one_that_init_wrote_is_not_installed(runner: Run
 
     assert installed.code != 0
     assert "DO NOT MATCH THE HASHES" in installed.printed
-    assert runner.path == [str(Path(sys.executable).parent)]
+    assert runner.path == [str(prepared_program().parent)]
 
 
 # ---------------------------------------------------------------------------- apply.yml
@@ -162,7 +161,7 @@ def test_who_meets_the_cluster_may_not_write_and_who_may_write_meets_no_cluster(
 
 def test_a_refused_schema_makes_no_plan(runner: Runner) -> None:
     subprocess.run(
-        [PROGRAM, "apply", "--auto-approve"],
+        [prepared_program(), "apply", "--auto-approve"],
         cwd=runner.workspace,
         check=True,
         capture_output=True,
