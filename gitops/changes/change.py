@@ -88,6 +88,16 @@ class LoadedChange:
         return self.change.changed
 
     @cached_property
+    def base_paths(self) -> frozenset[str]:
+        """All files of the base, also those that the change does not affect."""
+        return frozenset(self.change.base_tree.paths())
+
+    @cached_property
+    def head_paths(self) -> frozenset[str]:
+        """All files of the head, also those that the change does not affect."""
+        return frozenset(self.change.head_tree.paths())
+
+    @cached_property
     def renamed(self) -> Mapping[str, str]:
         """New path → old path, of files that git takes for renamed."""
         return {

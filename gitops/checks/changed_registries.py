@@ -108,10 +108,8 @@ def registry_name_guards(loaded: LoadedChange) -> Iterator[Finding]:
 
 def _are_left(loaded: LoadedChange, old: str, new: str) -> bool:
     """Whether there are snapshots under a registry's old name and none under its new one."""
-    were = any(path.startswith(f"{SNAPSHOTS}{old}/") for path in loaded.change.base_tree.paths())
-    return were and not any(
-        path.startswith(f"{SNAPSHOTS}{new}/") for path in loaded.change.head_tree.paths()
-    )
+    were = any(path.startswith(f"{SNAPSHOTS}{old}/") for path in loaded.base_paths)
+    return were and not any(path.startswith(f"{SNAPSHOTS}{new}/") for path in loaded.head_paths)
 
 
 def _override_findings(loaded: LoadedChange, name: str) -> Iterator[Finding]:

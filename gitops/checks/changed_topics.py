@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gitops.changes.change import LoadedChange
+from gitops.changes.moved_topics import moved_topics, unread_topics
 from gitops.changes.new_findings import broken_topics
 from gitops.checks.edited_snapshots import snapshot_guards
 from gitops.model.check import Impact
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity, group
-from gitops.model.names import NamespaceName, TopicName
+from gitops.model.names import TopicName
 from gitops.model.rules import make_finding
 from gitops.model.state import TopicSource
 from gitops.planning.fingerprints import is_same
@@ -31,7 +32,7 @@ def topic_guards(loaded: LoadedChange, touched: Impact, today: datetime.date) ->
     safety = loaded.limits.safety
     yield from _removed_findings(loaded, touched, safety)
     yield from _renamed_findings(loaded, touched, safety)
-    count = len(layout(loaded.change.base_tree.paths()).topics)
+    count = len(layout(loaded.base_paths).topics)
     changes = count_changes(changed_topics(loaded, touched), loaded.head.limit_waivers, today)
     yield from share_exceeded(changes, count, safety)
     yield from snapshot_guards(loaded)
@@ -53,54 +54,51 @@ def _removed_findings(
     loaded: LoadedChange, touched: Impact, safety: SafetyConfig
 ) -> Iterator[Finding]:
     """One finding for all removed manifests; one for those that moved where none is read."""
-    removed: list[Finding] = []
-    moved: list[Finding] = []
-    folders: set[str] = set()
-    new_paths = {old: new for new, old in loaded.renamed.items()}
+    findings = {}
     for topic in touched.removed:
-        source = loaded.base.topics[topic]
-        finding = topic_removed(topic, _top(loaded.base_tree, source), safety)
-        new_path = new_paths.get(source.manifest.file, "")
-        if new_path.endswith(source.manifest.file.partition("/")[2]):
-            folders.add(new_path.removesuffix(source.manifest.file.partition("/")[2]))
-            moved.append(finding)
-        else:
-            removed.append(finding)
-    if removed:
-        yield group(
-            f"the manifests of {len(removed):,} topics are removed; their schemas stay in the "
-            "registry, unmanaged",
-            removed,
-        )
-    if moved:
-        names = ", ".join(sorted(folders))
+        where = _top(loaded.base_tree, loaded.base.topics[topic])
+        findings[topic] = topic_removed(topic, where, safety)
+    for move in unread_topics(loaded, touched):
         finding = group(
-            f"{len(moved):,} manifests move to {names}, where nothing reads them; the schemas of "
-            "their topics stay in the registry, unmanaged",
-            moved,
+            f"{len(move.topics):,} manifests move to {move.new}/, where nothing reads them; the "
+            "schemas of their topics stay in the registry, unmanaged",
+            [findings.pop(topic) for topic in move.topics],
         )
         rest = finding.hint.removeprefix("keep the manifest; ")
-        yield replace(finding, hint=f"move them back below namespaces/; {rest}")
+        back = move.way_back or f"move them back below {move.old}/"
+        yield replace(finding, hint=f"{back}; {rest}")
+    if findings:
+        yield group(
+            f"the manifests of {len(findings):,} topics are removed; their schemas stay in the "
+            "registry, unmanaged",
+            [*findings.values()],
+        )
 
 
 def _renamed_findings(
     loaded: LoadedChange, touched: Impact, safety: SafetyConfig
 ) -> Iterator[Finding]:
-    """One finding for each renamed topic; for several that moved with their namespace only one."""
-    moves: dict[tuple[NamespaceName, NamespaceName], list[Finding]] = {}
-    for new, old in touched.renamed.items():
-        where = _top(loaded.head_tree, loaded.head.topics[new])
-        finding = topic_renamed(new, old, where, safety)
-        if new.namespace == old.namespace:
-            yield finding
-        else:
-            moves.setdefault((new.namespace, old.namespace), []).append(finding)
-    for (after, before), findings in moves.items():
-        message = (
-            f"{len(findings)} topics of {before} move to {after} and start without history: "
-            "consumers and messages stay on the old topics"
+    """One finding for each renamed topic; for several that moved with their folder only one."""
+    for move in moved_topics(loaded, touched):
+        findings = [
+            topic_renamed(new, old, _top(loaded.head_tree, loaded.head.topics[new]), safety)
+            for new, old in move.topics.items()
+        ]
+        finding = group(
+            f"{len(findings):,} topics of {_name(move.old)} move to {_name(move.new)} and start "
+            "without history: consumers and messages stay on the old topics",
+            findings,
         )
-        yield group(message, findings)
+        if move.way_back:
+            what = "namespace" if _name(move.old).count("/") else "tenant"
+            hint = f"{move.way_back}: a topic is in the {what} of its folder, and no {what} can be "
+            finding = replace(finding, hint=f"{hint}renamed")
+        yield finding
+
+
+def _name(folder: str) -> str:
+    """The tenant or the namespace of a folder."""
+    return folder.partition("/")[2]
 
 
 def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:

@@ -64,7 +64,7 @@ def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[LoosenedP
 
 def _unmanaged_namespaces(loaded: LoadedChange, after: PlanInput) -> list[NamespaceName]:
     """The namespaces that the base has no file of, and the change no policy."""
-    known = {path.rpartition("/")[0] for path in loaded.change.base_tree.paths()}
+    known = {path.rpartition("/")[0] for path in loaded.base_paths}
     none = NamespacePolicies()
     return [
         name

@@ -31,6 +31,7 @@ from gitops.changes.sample_files import write_samples
 from gitops.checks.changed_registries import registry_guards
 from gitops.checks.changed_topics import changed_topics, topic_guards
 from gitops.checks.loosened_policies import former_strategies, policy_guards, refused_before
+from gitops.checks.move_consequences import fold_consequences
 from gitops.checks.weakened_limits import limit_guards
 from gitops.checks.weakened_samples import gate_guards, sample_guards
 from gitops.journal.versions import read_versions
@@ -171,7 +172,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         if registry_answer.replay_error:
             errors[f"{name} (replay)"] = registry_answer.replay_error
     rated = _without_reported_uses(rate_findings(findings, loaded.limits.rules))
-    all_of_it = (*rated, *limit_guards(loaded))
+    all_of_it = (*fold_consequences(rated, loaded, touched), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
         head=loaded.change.head,
@@ -298,14 +299,14 @@ class _RegistryAnswer:
         of_all, history = self._drift(observed, drift)
         of_all = _without_first_versions(of_all, plan) if of_all else None
         mine, history = fit_proposals(plan.with_findings(places.of), history)
-        mine = with_written_proposals(mine, set(loaded.change.head_tree.paths()))
+        mine = with_written_proposals(mine, loaded.head_paths)
         rolling = RolloutRequest(
             base=loaded.base,
             head=loaded.head,
             plan_input=self._known(after, history),
             plan=plan,
             before=before,
-            paths=loaded.change.head_tree.paths(),
+            paths=loaded.head_paths,
             reference=self.checking.reference,
         )
         rollout, of_clients = rollout_of(rolling)

@@ -91,16 +91,19 @@ def test_a_root_folder_with_another_name(shop: _Shop) -> None:
 
     warnings = shop.document("validate")["findings"]
     found = _by_rule(shop.findings(code=1))
+    text = shop("check", "--base", "HEAD~1", code=1)
 
     assert [one["message"] for one in warnings if one["rule"] == "REPO-R023"] == [
         "nothing reads the 14 files below topics/"
     ]
     ((removed, number),) = found["CHECK-R001"]
     assert removed.startswith("12 manifests move to topics/, where nothing reads them; ")
-    assert number == 2 * _TOPICS
-    assert [number for _, number in found["CHECK-R003"]] == [2]
-    ((used, number),) = found["CLIENT-R005"]
-    assert (number, used.startswith("billing still uses 6 topics")) == (_TOPICS, True)
+    assert removed.endswith(
+        "; billing still uses 6 of the topics; the policies of acme/a and acme/b are no longer "
+        "managed"
+    )
+    assert (number, found.keys()) == (2 * _TOPICS, {"CHECK-R001"})
+    assert "next           git mv topics namespaces; or set" in text
 
 
 def test_a_namespace_folder_with_another_name(shop: _Shop) -> None:
@@ -110,13 +113,52 @@ def test_a_namespace_folder_with_another_name(shop: _Shop) -> None:
     text = shop("check", "--base", "HEAD~1", code=1)
     found = _by_rule(shop.findings(code=1))
 
-    assert [number for _, number in found["CHECK-R002"]] == [_TOPICS]
-    assert {rule: len(found[rule]) for rule in ("CHECK-R002", "CLIENT-R005")} == {
-        "CHECK-R002": 1,
-        "CLIENT-R005": 1,
-    }
-    assert sum(map(len, found.values())) <= 6
-    assert len(text.splitlines()) < 100
+    ((moved, number),) = found["CHECK-R002"]
+    assert moved.endswith(
+        "; billing still uses 6 of the topics; the policies of acme/a are no longer managed"
+    )
+    assert (number, found.keys()) == (_TOPICS, {"CHECK-R002"})
+    assert "next           git mv namespaces/acme/c namespaces/acme/a: " in text
+    assert len(text.splitlines()) < 60
+
+
+def test_a_tenant_folder_with_another_name_that_is_not_staged(shop: _Shop) -> None:
+    (shop.repo.root / "namespaces/acme").rename(shop.repo.root / "namespaces/apex")
+
+    report = shop.document("check", "--base", "HEAD", code=1)
+    (finding,) = [one for one in report["findings"] if one["rule"] != "CHECK-R005"]
+
+    assert finding["message"].startswith("12 topics of acme move to apex and start without history")
+    assert "; the policies of acme/a and acme/b are no longer managed" in finding["message"]
+    assert finding["hint"].startswith("git mv namespaces/apex namespaces/acme: a topic is in the")
+
+
+def test_a_move_that_is_allowed_hides_nothing(shop: _Shop) -> None:
+    """Clients that still use the topics are an error, and the move is none."""
+    config = (shop.repo.root / "gitops.yaml").read_text("utf-8")
+    shop.repo.commit({"gitops.yaml": f"{config}safety: {{allowDeletions: true}}\n"})
+    shop.repo.git("mv", "namespaces/acme/a", "namespaces/acme/c")
+    shop.repo.commit()
+
+    found = _by_rule(shop.findings(code=1))
+
+    ((used, number),) = found["CLIENT-R005"]
+    assert (number, used.startswith("billing still uses 6 topics")) == (_TOPICS, True)
+    assert {"CHECK-R002", "CHECK-R003", "REPO-R016"} <= found.keys()
+
+
+def test_what_does_not_follow_from_a_move_is_told_beside_it(shop: _Shop) -> None:
+    shop.repo.commit({"namespaces/acme/a/t0.yaml": f"{_HEAD}Topic\nschema: {{type: INT32}}\n"})
+    shop.repo.git("mv", "namespaces/acme/b", "namespaces/acme/c")
+    shop.repo.git("rm", "-q", "namespaces/acme/a/t0.yaml")
+    shop.repo.commit()
+
+    found = _by_rule(shop.findings(code=1))
+
+    ((moved, _),) = found["CHECK-R002"]
+    assert "billing" not in moved
+    assert [message for message, _ in found["CLIENT-R005"]] == ["billing still uses acme/a/t0"]
+    assert len(found["CHECK-R001"]) == 1
 
 
 def test_the_same_policy_of_several_topics_is_loosened(shop: _Shop) -> None:
