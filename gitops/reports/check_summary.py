@@ -17,6 +17,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.registry_comparison import VersionSkew
+from gitops.reports.upgrade_order import UpgradeOrder
 
 _Rank = tuple[int, bool, int, tuple[str, int, int, str, str]]
 
@@ -121,7 +122,8 @@ class RegistryCauses:
 
 def told_messages(report: CheckReport) -> frozenset[str]:
     """What the findings of a report say, as they stand in it."""
-    return frozenset(one.finding.message for one in reported_causes(all_findings(report)))
+    causes = [one.finding for one in reported_causes(all_findings(report))]
+    return frozenset(told.message for cause in causes for told in (cause, *cause.members))
 
 
 def claim(finding: Finding) -> str:
@@ -192,10 +194,24 @@ def rollout_title(report: CheckReport) -> str:
     return "Rollout, once the other errors are fixed" if others else "Rollout"
 
 
+def is_blocked(report: CheckReport) -> bool:
+    """Whether the files have to change before a merge: who upgrades may be another matter then."""
+    return verdict(report) in (Verdict.REFUSED, Verdict.ERRORS)
+
+
 def shows_rollout(report: CheckReport) -> bool:
-    """Not for schemas that cannot stay as they are: their topics' messages cannot be read."""
+    """Not for schemas that cannot stay as they are: their topics' messages cannot be read.
+
+    Where nothing can be merged, a rollout in which nobody has to upgrade helps nobody.
+    """
     found = (one.finding for one in all_findings(report))
-    return not any(one.rule == UNREADABLE and one.severity is Severity.ERROR for one in found)
+    if any(one.rule == UNREADABLE and one.severity is Severity.ERROR for one in found):
+        return False
+    rollouts = [one.to_merge.rollout for one in report.registries]
+    return not is_blocked(report) or any(
+        UpgradeOrder(rollout).is_any or rollout.strategies or rollout.migrations
+        for rollout in rollouts
+    )
 
 
 def is_split(report: CheckReport) -> bool:

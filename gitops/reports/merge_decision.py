@@ -17,6 +17,7 @@ from gitops.reports.check_summary import (
     Verdict,
     all_findings,
     count_unanswered,
+    is_blocked,
     is_split,
     refusals,
     reported_causes,
@@ -25,8 +26,8 @@ from gitops.reports.check_summary import (
 )
 from gitops.reports.decision_reasons import RENAME, Reasons, more_text, subject_text
 from gitops.reports.rollout_wording import Line, lines, undeclared_text
-from gitops.reports.topic_rows import NO_ORDER, NONE, UNKNOWN, WITH_EDIT, Row
-from gitops.reports.upgrade_order import NOBODY, UpgradeOrder
+from gitops.reports.topic_rows import NO_ORDER, NONE, UNKNOWN, Row
+from gitops.reports.upgrade_order import UpgradeOrder
 from gitops.rollout.acts import ActKind
 
 _SHOWN: Final = 3
@@ -266,17 +267,18 @@ def _before_whom(line: Line, later: Line | None) -> str:
 
 
 def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Who upgrades before the merge, by the rollouts; by the strategies without clients."""
-    refused = len({row.topic for row in rows if row.is_refused})
+    """Who upgrades before the merge, by the rollouts; by the strategies without clients.
+
+    Nothing where the files have to change first, and nobody is known to upgrade before or after.
+    """
+    is_unknown = any(row.is_refused and row.upgrade_first == UNKNOWN for row in rows)
     if names := _early_names(report):
-        late = tuple(_refused_first(rows, refused))
+        refused = len({row.topic for row in rows if row.is_refused})
+        topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
+        late = (f"for the {topics} not known yet",) if is_unknown else ()
         return f"{name_list(names, _NAMES)}{_roles(report, names)}, {_before(report)}", *late
-    if refused and any(row.upgrade_first == UNKNOWN for row in rows):
-        its = "schema" if refused == 1 else "schemas"
-        return (f"not known yet: fix the refused {its}, then check again",)
-    if refused:
-        said = _without_upgrades(report, rows)
-        return (said if "(by " in said else f"{said}, {_edited_text(rows)}",)
+    if is_blocked(report):
+        return () if is_unknown else tuple(filter(None, [_later_upgrades(report, rows)]))
     if count_unanswered(report)[0]:
         return ("not known yet: not every registry answers",)
     unread = list(dict.fromkeys(str(row.topic) for row in rows if row.is_unread))
@@ -291,30 +293,20 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     return f"{name_list(unread, _TOPICS)}: {unknown}", *(f"{others}: {each}" for each in rest)
 
 
-def _refused_first(rows: Sequence[Row], refused: int) -> Iterator[str]:
-    """Beside those who are named."""
-    topics = "refused topic" if refused == 1 else f"{refused:,} refused topics"
-    firsts = {row.upgrade_first for row in rows if row.is_refused}
-    if UNKNOWN in firsts:
-        yield f"for the {topics} not known yet"
-    elif firsts == {f"{NOBODY}{WITH_EDIT}"}:
-        yield f"for the {topics} nobody more, edited as shown below"
-
-
-def _edited_text(rows: Sequence[Row]) -> str:
-    several = len({one.patch for row in rows if row.is_refused for one in row.findings} - {""}) > 1
-    return f"with the edit{'s that are' if several else ' that is'} shown below"
-
-
 def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
+    """Why nobody upgrades before a merge that is possible."""
     if any(row.upgrade_first == NO_ORDER for row in rows):
         return "no order is safe: old and new schemas read each other's values wrong"
     if any(one.to_merge.rollout.blocks for one in report.registries):
         return "there is no safe order, see below"
-    advice = dict.fromkeys(row.upgrade_first for row in rows if row.upgrade_first != NONE)
-    if not advice:
+    if all(row.upgrade_first == NONE for row in rows):
         return ""
-    undeclared = [one for one in advice if "(by " in one]
+    return _later_upgrades(report, rows) or "nobody"
+
+
+def _later_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
+    """Who upgrades by the strategies alone, or after the merge; empty for nobody."""
+    undeclared = [one for one in dict.fromkeys(row.upgrade_first for row in rows) if "(by " in one]
     if undeclared:
         why = dict.fromkeys(undeclared_text(one.to_merge.rollout) for one in _by_strategy(report))
         return f"{name_list(undeclared)}: {'; '.join(why)}"
@@ -322,7 +314,7 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     topics = {row.topic for row in rows}
     late = sorted({name for order in orders for name in order.late_names(topics)})
     if not late:
-        return "nobody"
+        return ""
     return f"nobody before the merge; after it {name_list(late, _NAMES)}{_roles(report, late)}"
 
 

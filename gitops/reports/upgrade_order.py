@@ -87,6 +87,11 @@ class UpgradeOrder:
         """Who has to upgrade before a schema is registered, of all topics."""
         return tuple(dict.fromkeys(name for its in self._before.values() for name in its))
 
+    @property
+    def is_any(self) -> bool:
+        """Whether a client has to wait for something, or something for a client."""
+        return bool(self._before or self._after)
+
     def late_names(self, topics: Collection[TopicName]) -> tuple[str, ...]:
         """Who has to upgrade after a schema of these is registered, and before others."""
         its = ((topic, at) for topic, at in self._registered.items() if topic in topics)

@@ -32,7 +32,7 @@ from gitops.reports.results import CheckResult, Excerpt
 from gitops.reports.text.findings import count_line, finding_block
 from gitops.reports.text.layout import ShellCommand
 from gitops.reports.text.plain import safe
-from gitops.reports.text.plan import broker_text, headline_text, merge_line, plan_summary
+from gitops.reports.text.plan import broker_text, headline_text, plan_summary
 from gitops.reports.text.plan_blocks import plan_body
 from gitops.reports.text.replay import replay_section
 from gitops.reports.text.rollout import history_line, rollout_section
@@ -68,8 +68,7 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
         parts += [*_registry(short, unseen, report, () if number else behind), Text("")]
     parts += _spaced(others)
     parts += _not_from_this_change(report)
-    verdicts = [merge_line(report), Text(" · ")] if report.base else []
-    parts.append(Text.assemble(*verdicts, *_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
+    parts.append(Text.assemble(*_summary(report), "   ", (f"{seconds:.1f} s", "dim")))
     if report.command:
         parts.append(ShellCommand("reproduce:", report.command))
     return Group(*parts)

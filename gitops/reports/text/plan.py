@@ -22,7 +22,7 @@ from gitops.planning.registry_comparison import VersionSkew, version_skews
 from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.reports.broker_wording import broker_lines
 from gitops.reports.check_summary import versions_text
-from gitops.reports.headline import headline, merge_text
+from gitops.reports.headline import headline
 from gitops.reports.plan_reports import plans_report
 from gitops.reports.results import Excerpt, PlanResult, PlansResult, RegistryPlan
 from gitops.reports.text.findings import count_line
@@ -125,12 +125,6 @@ def _head(plan: Plan, files: str) -> Text:
 def headline_text(report: CheckReport) -> RenderableType:
     """The verdict, in the colour of its sign."""
     return Hanging(_in_colour(headline(report, rows_of(report.registries))), 2)
-
-
-def merge_line(report: CheckReport) -> Text:
-    """`✗ Do not merge`: the verdict once more, where a long report ends."""
-    sign = headline(report, rows_of(report.registries))[0]
-    return _in_colour(f"{sign} {merge_text(report)}")
 
 
 def _in_colour(said: str) -> Text:
