@@ -15,7 +15,7 @@ from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import DeleteSchema, Plan, RegisterSchema
+from gitops.model.plan import DeleteSchema, Plan
 from gitops.model.policy import TopicPolicies
 from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaInfo
@@ -286,12 +286,8 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
 
 
 def find_losses(look_up: VersionLookUp, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
-    """Recorded versions of the plan's topics that the registry lost, or has as other schemas.
-
-    The snapshot's past is read only of topics that get a version.
-    """
-    changed = {action.topic for action in plan.actions if isinstance(action, RegisterSchema)}
-    recorded = look_up(plan_input.desired.topics.keys(), changed)
+    """Recorded versions of the plan's topics that the registry lost, or has as other schemas."""
+    recorded = look_up(plan_input.desired.topics.keys())
     return tuple(loss_findings(plan_input, plan, recorded))
 
 

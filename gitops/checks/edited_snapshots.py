@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +15,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import TopicName, find_in_either_domain
 from gitops.model.policy import Policies, managed_items
 from gitops.model.rules import make_finding
+from gitops.model.schema import SchemaHistory
 from gitops.model.state import RegistryState, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.lost_versions import lost_versions
@@ -25,6 +26,7 @@ from gitops.repository.snapshots import (
     TOPIC_DEPTH,
     is_broker_path,
     is_clients_path,
+    read_accepted_loss,
     read_namespace_state,
     read_topic_state,
 )
@@ -33,47 +35,85 @@ _MOST_NAMED: Final = 5
 
 
 def snapshot_guards(loaded: LoadedChange) -> Iterator[Finding]:
-    """New files are no edit: a snapshot is recorded for the first time, or grows."""
+    """New files are no edit: a snapshot is recorded for the first time, or grows.
+
+    One that says that a loss was accepted is reported all the same.
+    """
+    changes = [
+        change
+        for change in loaded.change.files
+        if (change.before or change.after or "").startswith(SNAPSHOTS)
+    ]
+    losses = {change: _loss(loaded, change) for change in changes}
     edited = {
-        each.before: each.after
-        for each in loaded.change.files
-        if each.before and each.before.startswith(SNAPSHOTS) and not _is_expected(loaded, each)
+        change.before or change.after or "": change
+        for change in changes
+        if losses[change].accepted or (change.before and not _is_expected(loaded, change))
     }
     if edited:
         first, *_ = files = sorted(edited)
-        lost = [text for file in files if (text := _lost_schemas(loaded, file, edited[file]))]
-        place = Location(file=first, in_base=edited[first] != first)
-        yield snapshots_edited(files, place, lost)
+        place = Location(file=first, in_base=edited[first].after != first)
+        yield snapshots_edited(files, place, [losses[edited[file]] for file in files])
 
 
-def _lost_schemas(loaded: LoadedChange, old: str, new: str | None) -> str:
-    """The topic of a file and its versions that are gone or other schemas; empty without any."""
-    if is_broker_path(old) or is_clients_path(old) or old.count("/") != TOPIC_DEPTH - 1:
-        return ""
-    try:
-        was = read_topic_state(loaded.change.base_tree, old)
-    except UsageError:
-        return ""
-    now = TopicState(topic=was.topic)
-    with suppress(UsageError):
-        now = read_topic_state(loaded.change.head_tree, new) if new else now
-    lost = sorted(lost_versions(was.history.entries, now.history))
-    return f"{was.topic} ({version_list(lost)})" if lost else ""
+@dataclass(frozen=True, slots=True)
+class SnapshotLoss:
+    """A topic with the versions that a change takes out of its snapshot, as text.
 
-
-def snapshots_edited(files: Sequence[str], where: Location, lost: Sequence[str] = ()) -> Finding:
-    """Snapshots of the base are edited or deleted; `where` is the first of the files.
-
-    `lost` are topics with the versions that the change drops.
+    They are `accepted` where the change says that their loss is accepted.
     """
+
+    accepted: str = ""
+    removed: str = ""
+
+
+def _loss(loaded: LoadedChange, change: ChangedFile) -> SnapshotLoss:
+    """Empty for a file of no topic, and for one that is broken in the base."""
+    trees = loaded.change.base_tree, loaded.change.head_tree
+    old, new = (
+        path if path and path.startswith(SNAPSHOTS) and path.count("/") == TOPIC_DEPTH - 1 else None
+        for path in (change.before, change.after)
+    )
+    was = now = None
+    with suppress(UsageError):
+        was = read_topic_state(trees[0], old) if old else None
+    with suppress(UsageError):
+        now = read_topic_state(trees[1], new) if new else None
+    state = now or was
+    if state is None:
+        return SnapshotLoss()
+    before = read_accepted_loss(trees[0], old) if old else None
+    after = read_accepted_loss(trees[1], new) if new else None
+    known = before[1].versions if before else ()
+    versions = after[1].versions if after else ()
+    accepted = {entry.version for entry in versions if entry not in known}
+    history = now.history if now else SchemaHistory()
+    removed = set(lost_versions(was.history.entries, history)) if was else set()
+    return SnapshotLoss(
+        accepted=_versions_text(state.topic, accepted),
+        removed=_versions_text(state.topic, removed - accepted),
+    )
+
+
+def _versions_text(topic: TopicName, versions: Iterable[int]) -> str:
+    numbers = sorted(versions)
+    return f"{topic} ({version_list(numbers)})" if numbers else ""
+
+
+def snapshots_edited(
+    files: Sequence[str], where: Location, losses: Sequence[SnapshotLoss] = ()
+) -> Finding:
+    """Snapshots of the base are edited or deleted; `where` is the first of the files."""
     message = f"recorded history is edited or deleted: {_names(files)}"
     hint = (
         "only `pulsar-gitops snapshot` writes snapshots, and later changes are "
         "compared with them: leave this edit out, or run the command again and commit its result"
     )
-    if lost:
+    if removed := [loss.removed for loss in losses if loss.removed]:
+        message += f"; git's history has these versions, which still count: {_names(removed)}"
+    if accepted := [loss.accepted for loss in losses if loss.accepted]:
         message = (
-            f"schemas were lost: {_names(lost)}; messages stored with these versions decode "
+            f"schemas were lost: {_names(accepted)}; messages stored with these versions decode "
             f"wrongly or not at all once their numbers are given anew; {message}"
         )
         hint = (

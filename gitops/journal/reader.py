@@ -117,7 +117,7 @@ def _version(value: object) -> int | None:
 def _begun(entry: _Entry) -> JournalRun:
     """Raises KeyError, TypeError or ValueError for what no apply writes."""
     texts = [entry[name] for name in ("time", "plan", "registry", "address")]
-    if not all(isinstance(text, str) for text in [*texts, *entry.get("lost", ())]):
+    if not all(isinstance(text, str) for text in texts):
         raise TypeError(texts)
     return JournalRun(
         run=entry["run"],
@@ -130,5 +130,4 @@ def _begun(entry: _Entry) -> JournalRun:
         plan=entry.get("document"),
         command=entry.get("command", "apply"),
         namespaces=frozenset(entry.get("namespaces", ())),
-        lost=frozenset(entry.get("lost", ())),
     )

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from gitops.journal.reader import read_journal
-from gitops.journal.writer import JournalFile, is_journal
+from gitops.journal.writer import is_journal
 from gitops.model.errors import GitopsError, UsageError
-from gitops.model.journal import APPLIED, Attempt, JournalRun, Outcome
+from gitops.model.journal import Attempt, JournalRun, Outcome
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
-from gitops.planning.fingerprints import is_same
 from gitops.repository.folder import require_inside
 
 FOLDER: Final = ".gitops"
-ACCEPTED_LOSS: Final = "accept-loss"
-"""The command of a run that recorded a loss: what earlier runs registered is not expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +33,15 @@ class JournaledVersions:
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_versions(root: Path, registry: str) -> JournaledVersions:
+def read_versions(
+    root: Path, registry: str, accepted: Mapping[TopicName, str] = MappingProxyType({})
+) -> JournaledVersions:
     """From the journals in `.gitops`, and from those of plan files at the root.
 
     A registry that got another address is the same registry, as it is for a snapshot. A journal
-    elsewhere may be of another repository, whose registry has the same name.
+    elsewhere may be of another repository, whose registry has the same name. `accepted` is when
+    the loss of a topic's versions was accepted, by the name of its keeper: what runs before that
+    registered is not expected.
     """
     runs: list[tuple[JournalRun, str]] = []
     unreadable: dict[str, str] = {}
@@ -53,9 +55,7 @@ def read_versions(root: Path, registry: str) -> JournaledVersions:
     files: dict[TopicName, str] = {}
     for run, name in sorted(runs, key=lambda item: item[0].began):
         try:
-            for topic in run.lost:
-                histories.pop(TopicName.parse(topic).keeper, None)
-            changed = _histories_after(run, histories)
+            changed = _histories_after(run, histories, accepted)
         except (KeyError, TypeError, ValueError, AttributeError, GitopsError):
             unreadable[name] = "an action in it is none of an apply"
             continue
@@ -74,7 +74,7 @@ def _journals(root: Path) -> Iterator[Path]:
 
 
 def _histories_after(
-    run: JournalRun, known: Mapping[TopicName, SchemaHistory]
+    run: JournalRun, known: Mapping[TopicName, SchemaHistory], accepted: Mapping[TopicName, str]
 ) -> dict[TopicName, SchemaHistory]:
     """The histories of the topics whose schemas the run changed, by the name of their keeper."""
     changed: dict[TopicName, SchemaHistory] = {}
@@ -83,6 +83,8 @@ def _histories_after(
             continue
         topic = TopicName.parse(attempt.action["topic"]).keeper
         str(topic).encode()  # as below
+        if run.began < accepted.get(topic, ""):
+            continue
         before = changed.get(topic, known.get(topic, SchemaHistory()))
         begins_anew = run.command == "apply" and _is_first(attempt)
         changed[topic] = _after(attempt, SchemaHistory() if begins_anew else before)
@@ -121,47 +123,14 @@ def _schema(document: Mapping[str, Any]) -> SchemaInfo:
 _ABOUT_SCHEMAS: Final = ("RegisterSchema", "DeleteSchema")
 
 
-def accept_losses(root: Path, registry: str, address: str, topics: Collection[TopicName]) -> None:
-    """Write down that versions of these topics are lost, so that no journal expects them."""
-    path = root / FOLDER / f"{registry}.losses.journal"
-    require_inside(root, path)
-    journal = JournalFile(path)
-    journal.begin(
-        {
-            "plan": "",
-            "registry": registry,
-            "address": address,
-            "actions": 0,
-            "doneBefore": 0,
-            "command": ACCEPTED_LOSS,
-            "lost": sorted(map(str, topics)),
-        }
-    )
-    journal.end(APPLIED)
-
-
-def add_journaled(
-    recorded: SchemaHistory, journaled: SchemaHistory, earlier: Sequence[SchemaEntry] = ()
-) -> SchemaHistory:
+def add_journaled(recorded: SchemaHistory, journaled: SchemaHistory) -> SchemaHistory:
     """The recorded history with the versions that only journals have.
 
-    The snapshot decides about its own numbers. `earlier` are versions that the snapshot had once:
-    the loss of those was recorded.
+    The snapshot decides about its own numbers.
     """
-    accepted = {
-        entry.version
-        for entry in journaled.entries
-        for former in earlier
-        if former.version == entry.version and is_same(former.info, entry.info)
-    }
-    added = tuple(
-        entry
-        for entry in journaled.entries
-        if entry.version >= recorded.next_version and entry.version not in accepted
-    )
-    following = 0 if journaled.next_version - 1 in accepted else journaled.next_version
+    added = tuple(entry for entry in journaled.entries if entry.version >= recorded.next_version)
     return replace(
         recorded,
         entries=(*recorded.entries, *added),
-        next_version=max(recorded.next_version, following),
+        next_version=max(recorded.next_version, journaled.next_version),
     )

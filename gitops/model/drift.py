@@ -218,8 +218,7 @@ class DriftReport:
     `other_namespaces` are in the tenants of the files and were never in the files: another
     repository may manage them, so that they are no drift. Where the files manage nothing they are
     all namespaces, with `other_topics` topics. `limits` are whole sentences on what may
-    be missing. `recorded_losses` are versions that earlier commits of the snapshot have and neither
-    the snapshot nor the registry has any more: somebody recorded their loss, so that they are no
+    be missing. `recorded_losses` are versions whose loss somebody accepted, so that they are no
     drift. `new_clients` are connected clients that neither a manifest nor the recorded
     observations have, None where nobody asked for them.
     """

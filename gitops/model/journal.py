@@ -47,8 +47,7 @@ class JournalRun:
 
     Times are in UTC, as RFC 3339. `ended` and `outcome` are empty where the process came to no end
     of its own. `plan` is the whole document where no plan file has it. `command` is `apply`,
-    or `restore`, whose plan is made anew each time, for its `namespaces`, or `accept-loss`, which
-    recorded that the versions of the topics in `lost` are lost.
+    or `restore`, whose plan is made anew each time, for its `namespaces`.
     """
 
     run: str
@@ -64,7 +63,6 @@ class JournalRun:
     plan: Mapping[str, Any] | None = None
     command: str = "apply"
     namespaces: frozenset[str] = frozenset()
-    lost: frozenset[str] = frozenset()
 
     @property
     def is_whole(self) -> bool:

@@ -86,3 +86,11 @@ class SchemaHistory:
     def latest(self) -> SchemaEntry | None:
         """The newest live entry, None where there is none."""
         return self.entries[-1] if self.entries else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedLoss:
+    """Versions that a registry lost, and when somebody last accepted that (RFC 3339, in UTC)."""
+
+    accepted: str
+    versions: tuple[SchemaEntry, ...] = ()

@@ -7,7 +7,7 @@ have to another schema, with which they decode wrongly or not at all (Pulsar 4.0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitops.broker.lines.table import find_line, line_of
@@ -16,10 +16,18 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
-from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory
 from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import PlanInput
 from gitops.planning.refusals import version_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemovedVersions:
+    """Versions that a snapshot's `file` had at earlier commits and has no more."""
+
+    file: str
+    entries: tuple[SchemaEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,17 +35,32 @@ class RecordedVersions:
     """What is known of the versions that a registry has had.
 
     `histories` are those of its snapshot, with the versions that only a journal has. `unreadable`
-    are topics whose file in the snapshot is broken, with what is wrong. `earlier` are the versions
-    that the snapshot had at earlier commits: the loss of those that it does not have any more was
-    recorded. `journals` are the journals that have more than the snapshot, by topic;
-    `unreadable_journals` are those that are broken, with what is wrong.
+    are topics whose file in the snapshot is broken, with what is wrong. `accepted` are losses that
+    `snapshot --accept-loss` recorded; `removed` are versions that somebody took out of the snapshot
+    otherwise, so that they still count. `journals` are the journals that have more than the
+    snapshot, by topic; `unreadable_journals` are those that are broken, with what is wrong.
+    `past_limit` is why git's history is not all there, empty where it is, `past_hint` what to do
+    about it.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
     unreadable: Mapping[TopicName, str] = field(default_factory=dict)
-    earlier: Mapping[TopicName, tuple[SchemaEntry, ...]] = field(default_factory=dict)
+    accepted: Mapping[TopicName, AcceptedLoss] = field(default_factory=dict)
+    removed: Mapping[TopicName, RemovedVersions] = field(default_factory=dict)
     journals: Mapping[TopicName, str] = field(default_factory=dict)
     unreadable_journals: Mapping[str, str] = field(default_factory=dict)
+    past_limit: str = ""
+    past_hint: str = ""
+
+    def history(self, topic: TopicName) -> SchemaHistory:
+        """All versions that the registry should have; a number that two schemas had is twice."""
+        known = self.histories.get(topic, SchemaHistory())
+        removed = self.removed.get(topic)
+        if removed is None:
+            return known
+        entries = sorted((*known.entries, *removed.entries), key=lambda entry: entry.version)
+        following = max(known.next_version, entries[-1].version + 1)
+        return SchemaHistory(entries=tuple(entries), next_version=following)
 
 
 def unreadable_notes(recorded: RecordedVersions) -> tuple[str, ...]:
@@ -81,16 +104,22 @@ def loss_findings(
     decodes wrongly and this is a warning; so is a loss that was recorded.
     """
     registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    unknown: list[TopicName] = []
     for topic in sorted(plan_input.desired.topics):
         action, live = registered.get(topic), plan_input.observed.topics[topic].history
-        finding = _loss_finding(plan_input, topic, live, recorded, action)
-        if finding is None and topic in recorded.unreadable:
-            finding = _unreadable_finding(plan_input, topic, live, recorded.unreadable[topic])
-        if finding is None and action:
-            earlier = recorded.earlier.get(topic, ())
-            finding = _recorded_loss_finding(plan_input, action, earlier)
+        if topic in recorded.unreadable:
+            finding: Finding | None = _unreadable_finding(plan_input, topic, live, recorded)
+        else:
+            finding = _loss_finding(plan_input, topic, live, recorded, action)
+        if finding is None and action and action.latest_version is None:
+            is_known = recorded.history(topic).next_version or topic in recorded.accepted
+            unknown += [] if is_known or not recorded.past_limit else [topic]
+        if finding is None and action and topic in recorded.accepted:
+            finding = _accepted_loss_finding(plan_input, action, recorded.accepted[topic])
         if finding:
             yield replace(finding, location=plan_input.locate(topic, ""))
+    if unknown:
+        yield _unknown_past_finding(plan_input, unknown, recorded)
     if any(action.latest_version is None for action in registered.values()):
         for file, reason in sorted(recorded.unreadable_journals.items()):
             yield make_finding(
@@ -108,13 +137,11 @@ def _loss_finding(
     recorded: RecordedVersions,
     action: RegisterSchema | None,
 ) -> Finding | None:
-    history = recorded.histories.get(topic, SchemaHistory())
-    journal = recorded.journals.get(topic, "")
-    source = f"the journal {journal}" if journal else "the snapshot"
+    history, source = recorded.history(topic), source_of(recorded, topic)
     after = _history_after(live, action)
     lost = set(lost_versions(history.entries, after))
     if not lost:
-        return _lost_numbers_finding(plan_input, topic, after, history, source)
+        return _lost_numbers_finding(plan_input, topic, after, recorded)
     reassigned = {entry.version for entry in live.entries} & lost
     is_reused = live.next_version < history.next_version
     facts = []
@@ -134,7 +161,7 @@ def _loss_finding(
     else:
         effect = "decode wrongly or not at all" if reassigned else "cannot be decoded"
         facts.append(f"messages stored with {'it' if len(lost) == 1 else 'them'} {effect}")
-    restore = restore_command(topic.namespace, plan_input.registry)
+    restore = restore_steps(recorded, topic, plan_input.registry)
     accept = accept_command(plan_input.registry)
     if is_reused or reassigned:
         hint = f"bring them back: {restore}; to begin anew instead: {accept}"
@@ -153,44 +180,62 @@ def _lost_numbers_finding(
     plan_input: PlanInput,
     topic: TopicName,
     after: SchemaHistory,
-    recorded: SchemaHistory,
-    source: str,
+    recorded: RecordedVersions,
 ) -> Finding | None:
     """Deleted versions that the registry forgot with their tombstone: numbers begin anew."""
-    if not lost_numbers(recorded, after, plan_input.broker):
+    history, source = recorded.history(topic), source_of(recorded, topic)
+    if not lost_numbers(history, after, plan_input.broker):
         return None
     return make_finding(
         "PLAN-R023",
-        f"the next version is v{after.next_version}, and {source} has v{recorded.next_version}: "
+        f"the next version is v{after.next_version}, and {source} has v{history.next_version}: "
         "the registry forgot deleted versions, whose numbers stored messages may carry, and these "
         "would decode wrongly",
         subject=str(topic),
-        hint=f"let the numbers go on: {restore_command(topic.namespace, plan_input.registry)}; to "
+        hint=f"let the numbers go on: {restore_steps(recorded, topic, plan_input.registry)}; to "
         f"begin anew instead: {accept_command(plan_input.registry)}",
     )
 
 
-def _unreadable_finding(
-    plan_input: PlanInput, topic: TopicName, live: SchemaHistory, reason: str
+def _unknown_past_finding(
+    plan_input: PlanInput, topics: Sequence[TopicName], recorded: RecordedVersions
 ) -> Finding:
-    """An error where the registry has no version, so that all may be lost."""
+    """Topics that get their first version, as far as is known: a warning."""
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     finding = make_finding(
         "PLAN-R023",
-        f"whether the registry lost versions is unknown: {reason}",
+        f"whether {topics[0]}{more} had versions before is unknown: {recorded.past_limit}, "
+        "and git's history of the snapshot may have versions that the registry lost",
+        subject=str(topics[0]),
+        hint=recorded.past_hint,
+    )
+    location = plan_input.locate(topics[0], "")
+    return replace(finding, severity=Severity.WARNING, location=location)
+
+
+def _unreadable_finding(
+    plan_input: PlanInput, topic: TopicName, live: SchemaHistory, recorded: RecordedVersions
+) -> Finding:
+    """An error where the registry lacks versions that are known otherwise, or has none at all."""
+    finding = make_finding(
+        "PLAN-R023",
+        f"whether the registry lost versions is unknown: {recorded.unreadable[topic]}",
         subject=str(topic),
         hint="restore the file from git; if the registry has all versions, record it again: "
         f"pulsar-gitops snapshot --registry {plan_input.registry}",
     )
-    return finding if not live.entries else replace(finding, severity=Severity.WARNING)
+    if not live.entries or list(lost_versions(recorded.history(topic).entries, live)):
+        return finding
+    return replace(finding, severity=Severity.WARNING)
 
 
-def _recorded_loss_finding(
-    plan_input: PlanInput, action: RegisterSchema, earlier: tuple[SchemaEntry, ...]
+def _accepted_loss_finding(
+    plan_input: PlanInput, action: RegisterSchema, loss: AcceptedLoss
 ) -> Finding | None:
-    """A number that an earlier commit of the snapshot has for another schema, or a lower one."""
+    """A number that a lost version had, or a lower one."""
     lost = {
         entry.version
-        for entry in earlier
+        for entry in loss.versions
         if entry.version > action.version
         or (entry.version == action.version and not is_same(entry.info, action.info))
     }
@@ -200,10 +245,10 @@ def _recorded_loss_finding(
     restore = restore_command(action.topic.namespace, plan_input.registry)
     finding = make_finding(
         "PLAN-R023",
-        f"v{action.version} continues a new history: snapshots at earlier commits have {versions}, "
-        "and messages stored with such a number would decode wrongly or not at all",
+        f"v{action.version} continues a new history: the registry lost {versions}, and messages "
+        "stored with such a number would decode wrongly or not at all",
         subject=str(action.topic),
-        hint="their loss was recorded, so this does not block; if messages of that time are still "
+        hint="their loss was accepted, so this does not block; if messages of that time are still "
         f"needed, bring that snapshot back from git, then: {restore}",
     )
     return replace(finding, severity=Severity.WARNING)
@@ -214,6 +259,23 @@ def _history_after(live: SchemaHistory, action: RegisterSchema | None) -> Schema
         return live
     entry = SchemaEntry(version=action.version, info=action.info)
     return SchemaHistory(entries=(*live.entries, entry), next_version=action.version + 1)
+
+
+def source_of(recorded: RecordedVersions, topic: TopicName) -> str:
+    """What has more versions of a topic than the registry."""
+    if removed := recorded.removed.get(topic):
+        return f"{removed.file} at an earlier commit"
+    journal = recorded.journals.get(topic)
+    return f"the journal {journal}" if journal else "the snapshot"
+
+
+def restore_steps(recorded: RecordedVersions, topic: TopicName, registry: str) -> str:
+    """How the recorded versions of a topic come back, removed ones too."""
+    restore = restore_command(topic.namespace, registry)
+    removed = recorded.removed.get(topic)
+    if removed is None:
+        return restore
+    return f"take {removed.file} from a commit of `git log -- {removed.file}`, then {restore}"
 
 
 def restore_command(namespace: NamespaceName, registry: str) -> str:

@@ -61,8 +61,8 @@ class DriftInput:
 
     `plan` is what `make_plan` made of `plan_input`, `provenance` are the versions that commits
     declared. `recorded` is the snapshot of the same subjects, None where there is none; what it
-    has not recorded does not exist in it. `versions` are those of the snapshot and of journals,
-    with those that the snapshot had at earlier commits.
+    has not recorded does not exist in it. `versions` are those of the snapshot, of its past and of
+    journals.
     """
 
     plan_input: PlanInput
@@ -107,14 +107,11 @@ def find_drift(drift_input: DriftInput) -> DriftReport:
 
 def _recorded_losses(drift_input: DriftInput) -> dict[TopicName, tuple[int, ...]]:
     losses: dict[TopicName, tuple[int, ...]] = {}
-    recorded = drift_input.recorded or RegistryState()
-    for topic, entries in sorted(drift_input.versions.earlier.items()):
+    for topic, loss in sorted(drift_input.versions.accepted.items()):
         live = drift_input.plan_input.observed.topics.get(topic)
         if live is None:
             continue
-        state = recorded.topics.get(topic, TopicState(topic=topic))
-        dropped = [one for one in entries if list(lost_versions([one], state.history))]
-        if lost := sorted(set(lost_versions(dropped, live.history))):
+        if lost := sorted(set(lost_versions(loss.versions, live.history))):
             losses[topic] = tuple(lost)
     return losses
 
@@ -352,10 +349,12 @@ class _Search:
             yield VersionLoss(topic=observed.topic, versions=tuple(sorted(lost)), journal=journal)
 
     def _recorded_history(self, topic: TopicName) -> SchemaHistory:
-        """What the snapshot has, with the versions that only journals have."""
-        history = self._input.versions.histories.get(topic)
+        """What the snapshot has, with what only its past or journals have."""
+        history = self._input.versions.history(topic)
         recorded = self._recorded_topic(topic)
-        return history or (recorded.history if recorded else SchemaHistory())
+        if history == SchemaHistory() and recorded:
+            return recorded.history
+        return history
 
     def _recorded_state(
         self, subject: NamespaceName | TopicName

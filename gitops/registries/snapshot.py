@@ -9,6 +9,7 @@ from typing import Final
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import BrokerSettings
+from gitops.model.schema import AcceptedLoss
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicPartitions, TopicState
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.read_only import ReadOnlyRegistry
@@ -16,6 +17,7 @@ from gitops.repository.broker_snapshots import with_recorded
 from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import (
     folder_of,
+    read_accepted_loss,
     read_namespace_state,
     read_topic,
     read_topic_state,
@@ -74,6 +76,14 @@ class SnapshotRegistry(ReadOnlyRegistry):
             topics=topics,
             partitions=partitions,
         )
+
+    def accepted_loss(self, topic: TopicName) -> AcceptedLoss | None:
+        """Versions of a topic whose loss was accepted, None where nothing was."""
+        for file in self._candidates(topic):
+            found = read_accepted_loss(self._tree, file)
+            if found and found[0].keeper == topic.keeper:
+                return found[1]
+        return None
 
     @cached_property
     def _stems(self) -> dict[str, list[str]]:

@@ -323,9 +323,9 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
         )
         verb = "has" if len(losses) == 1 else "have"
         yield (
-            f"{count(len(losses), 'topic')} {verb} lost versions, which was recorded and is no "
+            f"{count(len(losses), 'topic')} {verb} lost versions, which was accepted and is no "
             f"drift: {names}; messages that were stored with them decode wrongly or not at all, "
-            f"and their schemas are in `git log -p -- snapshots/{report.registry}`"
+            f"and their schemas are in snapshots/{report.registry}, under acceptedLoss"
         )
     if report.unlisted:
         names = ", ".join(map(str, report.unlisted))

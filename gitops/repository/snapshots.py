@@ -15,7 +15,7 @@ from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import TopicPolicies, plain_policies
 from gitops.model.rules import make_finding
-from gitops.model.schema import SchemaEntry, SchemaInfo
+from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaInfo
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.ports import FileTree
 from gitops.repository.definitions.json_mistakes import json_mistake
@@ -252,6 +252,19 @@ def read_topic(tree: FileTree, path: str) -> tuple[TopicState, TopicPartitions]:
     return state, TopicPartitions(topic=topic, count=count, exists=count is not None)
 
 
+def read_accepted_loss(tree: FileTree, path: str) -> tuple[TopicName, AcceptedLoss] | None:
+    """The loss that one topic's file says was accepted; None for a broken file too."""
+    data = _peek(tree, path)
+    if b'"acceptedLoss"' not in data:
+        return None
+    try:
+        document = TopicSnapshot.model_validate_json(data)
+    except ValidationError:
+        return None
+    loss = document.accepted_loss
+    return (TopicName.parse(document.topic), loss.loss()) if loss else None
+
+
 def read_namespace_state(tree: FileTree, path: str) -> NamespaceState:
     """What one file records of a namespace; raises UsageError for a broken one."""
     data = read_snapshot(tree, path)
@@ -315,14 +328,22 @@ def snapshot_files(tree: FileTree, registry: str) -> tuple[str, ...]:
     return tuple(path for path in tree.paths() if path.startswith(start) and is_snapshot_path(path))
 
 
-def render(registry: str, state: RegistryState) -> dict[str, bytes]:
-    """Path → content of the snapshot of a state; topics that never had a schema are left out."""
+def render(
+    registry: str, state: RegistryState, losses: Mapping[TopicName, AcceptedLoss] | None = None
+) -> dict[str, bytes]:
+    """Path → content of the snapshot of a state; topics that never had a schema are left out.
+
+    `losses` are those that were accepted.
+    """
+    losses = losses or {}
     files = dict(_namespace_file(registry, ns) for ns in state.namespaces.values() if ns.exists)
     names = FileNames(files)
     for _, topic in sorted(state.topics.items()):
-        if topic.history.entries or topic.history.next_version:
+        loss = losses.get(topic.topic)
+        if topic.history.entries or topic.history.next_version or loss:
             found = state.partitions.get(topic.topic)
-            path, content = _topic_file(registry, topic, names, found.count if found else None)
+            count = found.count if found else None
+            path, content = _topic_file(registry, topic, names, count, loss)
             files[path] = content
     return files
 
@@ -384,7 +405,11 @@ def _namespace_file(registry: str, state: NamespaceState) -> tuple[str, bytes]:
 
 
 def _topic_file(
-    registry: str, state: TopicState, names: FileNames, partitions: int | None
+    registry: str,
+    state: TopicState,
+    names: FileNames,
+    partitions: int | None,
+    loss: AcceptedLoss | None,
 ) -> tuple[str, bytes]:
     folder = f"{folder_of(registry)}/{state.topic.namespace}"
 
@@ -399,8 +424,16 @@ def _topic_file(
         "nextVersion": state.history.next_version,
         "policies": plain_policies(state.policies),
         "versions": [_version(entry) for entry in state.history.entries],
+        **({"acceptedLoss": _accepted_loss(loss)} if loss else {}),
     }
     return f"{folder}/{names.stem(state.topic, files)}.json", _json(document)
+
+
+def _accepted_loss(loss: AcceptedLoss) -> dict[str, object]:
+    return {
+        "accepted": loss.accepted,
+        "versions": [_version(entry) for entry in loss.versions],
+    }
 
 
 def _version(entry: SchemaEntry) -> dict[str, object]:

@@ -72,7 +72,7 @@ from gitops.planning.waivers import fit_proposals, used_waivers, with_written_pr
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.factory import open_registry
 from gitops.registries.git.provenance import find_provenance
-from gitops.registries.git.recorded_versions import find_recorded
+from gitops.registries.git.recorded_versions import SnapshotPast, find_recorded
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import subjects_of
@@ -344,15 +344,15 @@ class _RegistryAnswer:
         in CI, the file never was.
         """
         change = self._loaded.change
-        journaled = read_versions(change.checkout.root, self._former_name)
-        recorded = SnapshotRegistry(self._former_name, change.base_tree, observed.registry.broker)
-        look_up = partial(
-            find_recorded, recorded, change.checkout, change.base, journaled=journaled
-        )
+        root, names = change.checkout.root, frozenset({self.name, self._former_name})
+        past = SnapshotPast(change.checkout, change.base, names)
+        recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
+        look_up = partial(find_recorded, recorded, past, root=root)
         if observed.history.source is HistorySource.REGISTRY:
             return find_losses(look_up, plan_input, plan)
-        config, root = self._base_config, change.checkout.root
+        config = self._base_config
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
+        journaled = read_versions(root, self.name)
         was_here = any(topic.keeper in journaled.histories for topic in plan_input.desired.topics)
         if not (is_gone and was_here and self.checking.choice is HistoryChoice.AUTO):
             return ()

@@ -68,7 +68,7 @@ def drift(
             other_topics = sum(len(registry.list_topics(name)) for name in others)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     names = plan_input.desired.topics.keys()
-    versions = recorded_at_head(root, recorded)(names, names)
+    versions = recorded_at_head(root, recorded)(names)
     registered = [one.topic for one in managed.topics.values() if one.history.entries]
     report = find_drift(
         DriftInput(

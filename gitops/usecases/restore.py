@@ -83,7 +83,7 @@ def read_recorded(
     spaces = namespaces or {*in_snapshot, *named}
     keepers = {topic.keeper for topic in state.topics}
     added = {topic for topic in by_journals if topic not in keepers and topic.namespace in spaces}
-    recorded = recorded_at_head(root, snapshot)({*state.topics, *added}, ())
+    recorded = recorded_at_head(root, snapshot)({*state.topics, *added})
     topics = dict(state.topics)
     for topic in recorded.journals:
         before = topics.get(topic, TopicState(topic=topic, exists=False))

@@ -23,7 +23,7 @@ from gitops.model.state import Scope, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
-from gitops.planning.lost_versions import accept_command, restore_command
+from gitops.planning.lost_versions import accept_command, restore_steps, source_of
 from gitops.ports import Registry
 from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.client_schema import topic_avro_type
@@ -108,8 +108,8 @@ def _reused_number(
 ) -> Finding | None:
     """If another recorded schema had the next version's number, or if that is unknown."""
     topic, number = state.topic, state.history.next_version
-    recorded = look_up({topic}, ())
-    former = recorded.histories.get(topic, SchemaHistory())
+    recorded = look_up({topic})
+    former = recorded.history(topic)
     if number >= former.next_version:
         broken = recorded.unreadable.get(topic)
         if broken is None and not state.history.entries:
@@ -128,14 +128,12 @@ def _reused_number(
     restored = (entry for entry in former.entries if entry.version == number)
     if any(is_same(entry.info, schema) for entry in (*state.history.entries, *restored)):
         return None
-    journal = recorded.journals.get(topic)
-    source = f"the journal {journal}" if journal else "the snapshot"
     return make_finding(
         "PLAN-R023",
-        f"v{number} is a number that {source} has for another schema: stored messages may carry "
-        "it, and would decode wrongly or not at all",
+        f"v{number} is a number that {source_of(recorded, topic)} has for another schema: stored "
+        "messages may carry it, and would decode wrongly or not at all",
         subject=str(topic),
-        hint=f"bring the lost versions back: {restore_command(topic.namespace, registry.name)}; "
+        hint=f"bring the lost versions back: {restore_steps(recorded, topic, registry.name)}; "
         f"to begin anew instead: {accept_command(registry.name)}",
     )
 

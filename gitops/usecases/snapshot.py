@@ -15,9 +15,14 @@ from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
-from gitops.model.schema import SchemaHistory
+from gitops.model.schema import AcceptedLoss
 from gitops.model.state import RegistryState, Repository, Scope
-from gitops.planning.lost_versions import RecordedVersions, lost_numbers, unreadable_notes
+from gitops.planning.lost_versions import (
+    RecordedVersions,
+    lost_numbers,
+    lost_versions,
+    unreadable_notes,
+)
 from gitops.planning.refusals import version_list
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
 from gitops.registries.git.recorded_versions import recorded_at_head
@@ -83,14 +88,13 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     old = (*snapshots.snapshot_files(tree, name), *settings_files(tree, name))
     state = observe_managed(repository, registry, recorded | known, progress)
     _require_told(registry, tree)
-    content = snapshots.render(name, state)
+    versions = recorded_at_head(root, SnapshotRegistry(name, tree, registry.broker))(state.topics)
+    lost = _lost_versions(versions, state, registry.broker)
+    content = snapshots.render(name, state, _accepted_losses(versions, state, lost, now()))
     files = {**content, **render_settings(name, registry.broker, _time_before(tree, name))}
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
-    snapshot = SnapshotRegistry(name, tree, registry.broker)
-    versions = recorded_at_head(root, snapshot)(state.topics, ())
-    lost = _lost_versions(versions, state, registry.broker)
     notes = unreadable_notes(versions)
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
@@ -171,13 +175,33 @@ class LostVersionsError(GitopsError):
 def _lost_versions(
     recorded: RecordedVersions, state: RegistryState, broker: BrokerSettings
 ) -> dict[TopicName, tuple[int, ...]]:
-    """By topic, also of versions that only journals have; a broken file is written anew."""
+    """By topic, also of versions that only journals or earlier commits have."""
     lost = {}
     for topic, live in sorted(state.topics.items()):
-        history = recorded.histories.get(topic, SchemaHistory())
+        history = recorded.history(topic)
         if numbers := lost_numbers(history, live.history, broker):
             lost[topic] = tuple(sorted(numbers))
     return lost
+
+
+def _accepted_losses(
+    recorded: RecordedVersions,
+    state: RegistryState,
+    lost: Mapping[TopicName, tuple[int, ...]],
+    moment: datetime.datetime,
+) -> dict[TopicName, AcceptedLoss]:
+    """What was accepted before and is still lost, with what is lost now."""
+    losses = {}
+    for topic, live in state.topics.items():
+        before = recorded.accepted.get(topic)
+        entries = [*(before.versions if before else ()), *recorded.history(topic).entries]
+        versions = tuple(entry for entry in entries if list(lost_versions([entry], live.history)))
+        accepted = before.accepted if before else ""
+        if topic in lost:
+            accepted = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        if accepted and (versions or topic in lost):
+            losses[topic] = AcceptedLoss(accepted=accepted, versions=versions)
+    return losses
 
 
 def _require_told(registry: Registry, tree: FileTree) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -65,7 +67,7 @@ def test_a_fresh_start_is_recorded_first(shop: Shop) -> None:
     code, findings = shop.findings("plan")
 
     assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
-    assert "snapshots at earlier commits have v0, v1" in findings["PLAN-R023"]["message"]
+    assert "continues a new history: the registry lost v0, v1" in findings["PLAN-R023"]["message"]
     assert shop.run("apply", "--auto-approve")[0] == 0
     assert shop.versions() == [0]
     assert "PLAN-R023" not in shop.findings("plan")[1]
@@ -158,7 +160,7 @@ def test_drift_reports_a_loss_before_and_after_it_is_recorded(shop: Shop) -> Non
     assert deletion["recordedVersions"] == [0, 1]
     assert recorded == 0
     assert after["recordedLosses"] == [{"topic": shop.topic, "versions": [0, 1]}]
-    assert f"1 topic has lost versions, which was recorded and is no drift: {shop.topic}" in (
+    assert f"1 topic has lost versions, which was accepted and is no drift: {shop.topic}" in (
         " ".join(text.split())
     )
 
@@ -318,7 +320,7 @@ def test_an_accepted_loss_is_expected_of_no_journal(journaled: Shop) -> None:
     assert journaled.run("snapshot", "--accept-loss")[0] == 0
 
     code, findings = journaled.findings("plan")
-    assert (code, "PLAN-R023" in findings) == (0, False)
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
     assert journaled.run("apply", "--auto-approve")[0] == 0
     assert journaled.versions() == [0]
 
@@ -333,7 +335,6 @@ def test_a_loss_that_was_accepted_elsewhere_is_known_from_git(shop: Shop) -> Non
     shop.lose("--force")
     assert shop.run("snapshot", "--accept-loss")[0] == 0
     shop.repo.commit({})
-    (shop.root / ".gitops" / "live.losses.journal").unlink()  # as in another clone
 
     code, findings = shop.findings("plan")
 
@@ -487,3 +488,128 @@ def test_after_a_tombstone_an_apply_gets_the_number_that_plan_and_drift_show(sho
     assert "the next version is v4" in findings["PLAN-R023"]["message"]
     assert findings["PLAN-R023"]["hint"].startswith("if no stored message needs v3, bring ")
     assert shop.run("restore", "--dry-run")[0] == 1
+
+
+def _remove_snapshot(shop: Shop) -> None:
+    shutil.rmtree(shop.root / "snapshots")
+    shutil.rmtree(shop.root / ".gitops")  # as in another clone
+    shop.repo.commit({})
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_snapshot_that_was_removed_by_hand_accepts_no_loss(shop: Shop) -> None:
+    shop.lose("--force")
+    _remove_snapshot(shop)
+    file = f"snapshots/live/{shop.topic}.json"
+
+    planned, in_plan = shop.findings("plan")
+    applied, _ = shop.run("apply", "--auto-approve")
+    drifted, drift = shop.drift()
+    recorded, _ = shop.run("snapshot")
+    shop.define(V2)
+    checked, in_check = shop.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert (planned, applied, drifted, recorded, checked) == (1, 1, 3, 1, 1)
+    assert in_plan["PLAN-R023"]["message"].startswith(
+        f"the registry lost v0, v1, which {file} at an earlier commit has; "
+    )
+    assert in_plan["PLAN-R023"]["hint"].startswith(
+        f"bring them back: take {file} from a commit of `git log -- {file}`, then pulsar-gitops "
+    )
+    assert in_check["PLAN-R023"]["severity"] == "error"
+    assert drift["drifts"][0]["recordedVersions"] == [0, 1]
+    assert shop.versions() == []
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_loss_after_a_removal_is_accepted_as_any_other(shop: Shop) -> None:
+    shop.lose("--force")
+    _remove_snapshot(shop)
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.repo.commit({})
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_version_that_was_edited_out_of_a_snapshot_still_counts(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.upload(V0)
+    (file,) = (shop.root / "snapshots" / "live" / shop.namespace).glob("*.json")
+    document = json.loads(file.read_text("utf-8"))
+    document |= {"versions": document["versions"][:1], "nextVersion": 1}
+    file.write_text(json.dumps(document, indent=2), "utf-8")
+    shutil.rmtree(shop.root / ".gitops")
+    shop.repo.commit({})
+    shop.define(V2)
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (1, "error")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_what_was_accepted_and_came_back_can_be_lost_again(shop: Shop) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.repo.commit({})
+    shop.upload(V0)
+    shop.upload(V1)
+    assert shop.run("snapshot")[0] == 0
+    shop.repo.commit({})
+    shop.lose("--force")
+    _remove_snapshot(shop)
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (1, "error")
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_loss_is_accepted_in_the_change_that_begins_anew(shop: Shop) -> None:
+    shop.lose("--force")
+    assert shop.run("snapshot", "--accept-loss")[0] == 0
+    shop.define(V2)
+
+    code, findings = shop.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert code == 0
+    assert findings["PLAN-R023"]["severity"] == "warning"
+    assert findings["CHECK-R007"]["message"].startswith("schemas were lost: ")
+
+
+@pytest.mark.rule("PLAN-R023")
+@pytest.mark.rule("CHECK-R007")
+def test_a_change_that_removes_the_snapshot_accepts_nothing(shop: Shop) -> None:
+    shop.lose("--force")
+    shutil.rmtree(shop.root / "snapshots")
+    shop.define(V2)
+
+    code, findings = shop.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (1, "error")
+    assert findings["CHECK-R007"]["message"].endswith(
+        f"git's history has these versions, which still count: {shop.topic} (v0, v1)"
+    )
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_shallow_clone_does_not_know_what_was_lost(shop: Shop, tmp_path: Path) -> None:
+    shop.lose("--force")
+    _remove_snapshot(shop)
+    clone = tmp_path / "shallow"
+    url = f"file://{shop.root}"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", url, str(clone)], check=True)
+    whole = shop.root
+    shop.root = clone
+
+    code, findings = shop.findings("plan")
+    shop.root = whole
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+    assert findings["PLAN-R023"]["message"].startswith(
+        f"whether {shop.topic} had versions before is unknown: the clone is shallow and begins at "
+    )
+    assert "fetch-depth: 0" in findings["PLAN-R023"]["hint"]

@@ -45,7 +45,6 @@ def snapshot(
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
     from gitops.cli.session import open_registry, open_repository
-    from gitops.journal.versions import accept_losses, read_versions
     from gitops.repository.folder import replace_files
     from gitops.usecases.snapshot import LostVersionsError, make_snapshot
 
@@ -66,10 +65,6 @@ def snapshot(
         )
     if made.lost and not accept_loss:
         raise LostVersionsError(live.name, made.lost)
-    if made.lost and set(read_versions(opened.root, live.name).histories) & {
-        topic.keeper for topic in made.lost
-    }:
-        accept_losses(opened.root, live.name, live.address, made.lost)
     changed = replace_files(opened.root, made.old, made.files)
     result = SnapshotResult(
         registry=live,

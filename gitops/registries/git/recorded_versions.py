@@ -2,101 +2,138 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
-from gitops.git.checkout import Checkout, open_checkout
-from gitops.git.history import replaced_files
+from gitops.git.checkout import Checkout, GitFailedError, open_checkout
+from gitops.git.history import oldest_known, replaced_files
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
-from gitops.journal.versions import JournaledVersions, add_journaled, read_versions
-from gitops.model.errors import GitopsError, UnreadableFileError, UsageError
+from gitops.journal.versions import add_journaled, read_versions
+from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.names import TopicName
-from gitops.model.schema import SchemaEntry, SchemaHistory
+from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope
-from gitops.planning.lost_versions import RecordedVersions
+from gitops.planning.fingerprints import is_same
+from gitops.planning.lost_versions import RecordedVersions, RemovedVersions
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.documents.snapshots import TopicSnapshot
 from gitops.repository.folder import FileNames
-from gitops.repository.snapshots import folder_of, is_of_topic, namespace_of
+from gitops.repository.snapshots import SNAPSHOTS, folder_of, is_of_topic, namespace_of
 
-VersionLookUp = Callable[[Collection[TopicName], Collection[TopicName]], RecordedVersions]
-"""Reads the snapshot of some topics, and of some of them also what it had at earlier commits."""
+_FETCH: Final = "fetch all commits: git fetch --unshallow; with actions/checkout: fetch-depth: 0"
+VersionLookUp = Callable[[Collection[TopicName]], RecordedVersions]
+"""Reads what was recorded of some topics."""
 
 
 def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
     """Looks into the snapshot, the journals, and the clone of `root` from its checked out head."""
 
-    def look_up(topics: Collection[TopicName], past: Collection[TopicName]) -> RecordedVersions:
-        journaled = read_versions(root, snapshot.name)
-        if snapshot.is_empty and not past and journaled == JournaledVersions():
-            return RecordedVersions()
+    def look_up(topics: Collection[TopicName]) -> RecordedVersions:
         try:
             with open_checkout(root) as checkout:
-                head = head_of(checkout)
-                return find_recorded(snapshot, checkout, head, topics, past, journaled=journaled)
-        except GitopsError:  # no clone, or one that git cannot read
-            return find_recorded(snapshot, None, None, topics, (), journaled=journaled)
+                past = SnapshotPast(checkout, head_of(checkout), frozenset({snapshot.name}))
+                return find_recorded(snapshot, past, topics, root)
+        except GitFailedError as error:
+            recorded = find_recorded(snapshot, None, topics, root)
+            return replace(recorded, past_limit=error.what, past_hint=error.hint)
+        except UsageError:  # no clone
+            return find_recorded(snapshot, None, topics, root)
 
     return look_up
 
 
-def find_recorded(  # noqa: PLR0913 - the last by name
-    snapshot: SnapshotRegistry,
-    checkout: Checkout | None,
-    commit: str | None,
-    topics: Collection[TopicName],
-    past: Collection[TopicName],
-    *,
-    journaled: JournaledVersions | None = None,
-) -> RecordedVersions:
-    """What the snapshot has of `topics`, and of those of `past` what it had up to `commit`.
+@dataclass(frozen=True, slots=True)
+class SnapshotPast:
+    """Where earlier contents of a snapshot are: up to `commit`, under the names of its registry."""
 
-    With the versions of journals that it lacks.
+    checkout: Checkout
+    commit: str | None
+    names: frozenset[str]
+
+
+def find_recorded(
+    snapshot: SnapshotRegistry, past: SnapshotPast | None, topics: Collection[TopicName], root: Path
+) -> RecordedVersions:
+    """What was recorded of the topics: by the snapshot, its past, and the journals below `root`.
+
+    Versions of the past that are gone from the snapshot still count, unless it says that their
+    loss was accepted.
     """
-    journaled = journaled or JournaledVersions()
     histories: dict[TopicName, SchemaHistory] = {}
     unreadable: dict[TopicName, str] = {}
+    accepted: dict[TopicName, AcceptedLoss] = {}
     for topic in topics:
         try:
             state = snapshot.observe(Scope(topics=frozenset({topic})))
-            histories[topic] = state.topics[topic].history
         except UsageError as error:
             unreadable[topic] = error.what
-    longer: dict[TopicName, SchemaHistory] = {}
+            continue
+        histories[topic] = state.topics[topic].history
+        if loss := snapshot.accepted_loss(topic):
+            accepted[topic] = loss
+    moments = {topic.keeper: loss.accepted for topic, loss in accepted.items()}
+    journaled = read_versions(root, snapshot.name, moments)
+    journals: dict[TopicName, str] = {}
     for topic in topics:
-        history = journaled.histories.get(topic.keeper, SchemaHistory())
         known = histories.get(topic, SchemaHistory())
-        if add_journaled(known, history) != known:
-            longer[topic] = history
-    earlier: dict[TopicName, list[SchemaEntry]] = {}
-    if checkout and commit and (past or longer):
-        for topic, entries in _earlier_entries(snapshot.name, checkout, commit, {*past, *longer}):
-            kept = earlier.setdefault(topic, [])
-            kept += [entry for entry in entries if entry not in kept]
-    files: dict[TopicName, str] = {}
-    for topic, history in longer.items():
-        known = histories.get(topic, SchemaHistory())
-        with_journal = add_journaled(known, history, earlier.get(topic, ()))
-        if with_journal != known:
-            histories[topic], files[topic] = with_journal, journaled.files[topic.keeper]
+        longer = add_journaled(known, journaled.histories.get(topic.keeper, SchemaHistory()))
+        if longer != known:
+            histories[topic], journals[topic] = longer, journaled.files[topic.keeper]
+    removed: dict[TopicName, RemovedVersions] = {}
+    limit = ""
+    if past and past.commit and topics:
+        removed = _removed_versions(past, topics, histories, accepted)
+        oldest = oldest_known(past.checkout, past.commit)
+        limit = f"the clone is shallow and begins at {oldest[:7]}" if oldest else ""
     return RecordedVersions(
         histories=histories,
         unreadable=unreadable,
-        earlier={topic: tuple(earlier[topic]) for topic in earlier if topic in past},
-        journals=files,
+        removed=removed,
+        accepted=accepted,
+        journals=journals,
         unreadable_journals=journaled.unreadable,
+        past_limit=limit,
+        past_hint=_FETCH if limit else "",
     )
 
 
+def _removed_versions(
+    past: SnapshotPast,
+    topics: Collection[TopicName],
+    histories: Mapping[TopicName, SchemaHistory],
+    accepted: Mapping[TopicName, AcceptedLoss],
+) -> dict[TopicName, RemovedVersions]:
+    """The versions that the snapshot once had, whose loss nobody accepted."""
+    kept: dict[tuple[TopicName, int], list[SchemaInfo]] = defaultdict(list)
+    for topic in topics:
+        history, loss = histories.get(topic), accepted.get(topic)
+        for entry in (*(history.entries if history else ()), *(loss.versions if loss else ())):
+            kept[topic, entry.version].append(entry.info)
+    removed: dict[TopicName, RemovedVersions] = {}
+    for topic, path, entries in _earlier_entries(past, topics):
+        for entry in entries:
+            infos = kept[topic, entry.version]
+            if entry.info in infos or any(is_same(entry.info, info) for info in infos):
+                continue
+            infos.append(entry.info)
+            before = removed.get(topic, RemovedVersions(file=path))
+            removed[topic] = replace(before, entries=(*before.entries, entry))
+    return removed
+
+
 def _earlier_entries(
-    registry: str, checkout: Checkout, commit: str, topics: Collection[TopicName]
-) -> Iterator[tuple[TopicName, tuple[SchemaEntry, ...]]]:
+    past: SnapshotPast, topics: Collection[TopicName]
+) -> Iterator[tuple[TopicName, str, tuple[SchemaEntry, ...]]]:
     """The versions in each earlier content of the topics' files, and in that of the commit."""
-    folder = folder_of(registry)
+    checkout, commit = past.checkout, past.commit or ""
+    folders = {folder_of(name) for name in past.names}
     wanted = {_key(topic): topic for topic in topics}
     bases = {
         (str(topic.namespace), base)
@@ -106,7 +143,7 @@ def _earlier_entries(
     }
 
     def is_wanted(path: str) -> bool:
-        if not path.startswith(f"{folder}/") or not is_of_topic(path):
+        if "/".join(path.split("/")[:2]) not in folders or not is_of_topic(path):
             return False
         stem = path.rpartition("/")[2].removesuffix(".json")
         namespace = str(namespace_of(path))
@@ -116,25 +153,25 @@ def _earlier_entries(
     contents = [
         (version.path, version.blob)
         for version in sorted(
-            replaced_files(checkout, commit, f"{folder}/*/*/*.json"),
+            replaced_files(checkout, commit, f"{SNAPSHOTS}*/*/*/*.json"),
             key=lambda version: (version.path, version.blob),
         )
         if is_wanted(version.path)
     ]
-    texts: list[bytes] = []
+    texts: list[tuple[str, bytes]] = []
     for path, blob in contents:
         with suppress(UnreadableFileError):
-            texts.append(checkout.blob(blob, path))
+            texts.append((path, checkout.blob(blob, path)))
     for path in tree.paths():
         if is_wanted(path):
             with suppress(UnreadableFileError):
-                texts.append(tree.read(path))
-    for text in texts:
+                texts.append((path, tree.read(path)))
+    for path, text in texts:
         with suppress(ValidationError):  # a file that was broken then says nothing about versions
             document = TopicSnapshot.model_validate_json(text)
             topic = wanted.get(_key(TopicName.parse(document.topic)))
             if topic:
-                yield topic, document.history().entries
+                yield topic, path, document.history().entries
 
 
 def _key(topic: TopicName) -> tuple[str, str]:

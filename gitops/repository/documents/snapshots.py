@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.repository.documents.base import (
     ApiVersion,
     Document,
@@ -36,6 +36,18 @@ class SnapshotVersion(Document):
         return SchemaEntry(version=self.version, info=info, timestamp=self.timestamp)
 
 
+class AcceptedLossDocument(Document):
+    """Versions that the registry lost, written by `snapshot --accept-loss`."""
+
+    accepted: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+    versions: tuple[SnapshotVersion, ...] = Field(strict=False)
+
+    def loss(self) -> AcceptedLoss:
+        """The loss as a value of the model."""
+        versions = tuple(version.entry() for version in self.versions)
+        return AcceptedLoss(accepted=self.accepted, versions=versions)
+
+
 class TopicSnapshot(Document):
     """All live versions of a topic, and the number that the next one gets.
 
@@ -49,6 +61,7 @@ class TopicSnapshot(Document):
     next_version: int = Field(ge=0)
     policies: TopicPoliciesDocument | None = None
     versions: tuple[SnapshotVersion, ...] = Field(strict=False)
+    accepted_loss: AcceptedLossDocument | None = None
 
     def history(self) -> SchemaHistory:
         """The versions as a value of the model."""

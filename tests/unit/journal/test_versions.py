@@ -60,7 +60,6 @@ def test_a_version_that_was_registered_is_known(tmp_path: Path) -> None:
     [
         (0, ["time"], 5),
         (0, ["registry"], None),
-        (0, ["lost"], [1]),
         (1, ["action", "schema"], "text"),
         (1, ["action", "schema", "schema"], 5),
         (1, ["action", "schema", "schema"], "\ud800"),
