@@ -35,6 +35,7 @@ from gitops.planning.plan import (
 )
 from gitops.planning.policies import changes
 from gitops.planning.severities import rate_findings, worst
+from gitops.planning.unknown_topics import group_unknown_topics
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.ports import (
     ClientSource,
@@ -275,7 +276,7 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
     )
     rules = planning.repository.config.rules
     remarks = apply_severities((*planning.remarks, *lost, *unneeded), rules)
-    findings = (*_findings(planning), *remarks, *made.findings)
+    findings = group_unknown_topics((*_findings(planning), *remarks, *made.findings))
     scope = planning.repository.scope
     return replace(
         made,

@@ -67,6 +67,7 @@ from gitops.planning.lockout_findings import without_named_clients
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings
+from gitops.planning.unknown_topics import group_unknown_topics
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers, with_written_proposals
 from gitops.ports import FileTree, Progress, no_progress
@@ -84,8 +85,6 @@ from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _LOCKOUT_RULES: Final = ("CLIENT-R002", "CLIENT-R003", "CLIENT-R004")
 """By these a declared client is named that a new version keeps out."""
-_STILL_USED: Final = "CLIENT-R005"
-_UNDECLARED: Final = "CLIENT-R010"
 _NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
@@ -171,7 +170,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
         fixes |= registry_answer.fixes
         if registry_answer.replay_error:
             errors[f"{name} (replay)"] = registry_answer.replay_error
-    rated = _without_reported_uses(rate_findings(findings, loaded.limits.rules))
+    rated = group_unknown_topics(rate_findings(findings, loaded.limits.rules))
     all_of_it = (*fold_consequences(rated, loaded, touched), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
@@ -202,18 +201,6 @@ def _without_first_versions(drift: Plan, plan: Plan) -> Plan:
         if not (isinstance(action, RegisterSchema) and action.topic in first)
     )
     return replace(drift, actions=actions)
-
-
-def _without_reported_uses(findings: Iterable[Finding]) -> list[Finding]:
-    """Without undeclared topics of clients that are reported as going away."""
-    findings = list(findings)
-    places = {
-        member.location
-        for finding in findings
-        if finding.rule == _STILL_USED
-        for member in finding.members
-    }
-    return [one for one in findings if one.rule != _UNDECLARED or one.location not in places]
 
 
 def _limit_waiver(

@@ -12,6 +12,7 @@ from gitops.model.schema import SchemaInfo
 from gitops.model.state import Repository
 from gitops.planning.fingerprints import is_same
 from gitops.planning.severities import at_most_warning, rate_findings, worst
+from gitops.planning.unknown_topics import group_unknown_topics
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.repository.file_trees import is_selected
 
@@ -52,7 +53,8 @@ def validate(
     wanted = (
         one for one in findings if one.location is None or is_selected(one.location.file, paths)
     )
-    return tuple(_once(sorted(wanted, key=lambda one: (one.sort_key, -one.severity))))
+    in_order = sorted(wanted, key=lambda one: (one.sort_key, -one.severity))
+    return tuple(group_unknown_topics(_once(in_order)))
 
 
 def _sample_findings(repository: Repository) -> Iterable[Finding]:

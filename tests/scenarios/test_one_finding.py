@@ -103,7 +103,7 @@ def test_a_root_folder_with_another_name(shop: _Shop) -> None:
         "managed"
     )
     assert (number, set(found)) == (2 * _TOPICS, {"CHECK-R001"})
-    assert "next           git mv topics namespaces; or set" in text
+    assert "next  git mv topics namespaces; or set" in text
 
 
 def test_a_namespace_folder_with_another_name(shop: _Shop) -> None:
@@ -118,7 +118,7 @@ def test_a_namespace_folder_with_another_name(shop: _Shop) -> None:
         "; billing still uses 6 of the topics; the policies of acme/a are no longer managed"
     )
     assert (number, set(found)) == (_TOPICS, {"CHECK-R002"})
-    assert "next           git mv namespaces/acme/c namespaces/acme/a: " in text
+    assert "next  git mv namespaces/acme/c namespaces/acme/a: " in text
     assert len(text.splitlines()) < 60
 
 
@@ -295,3 +295,25 @@ def test_what_one_registry_of_a_check_refuses_is_one_finding(
     ]
     assert code == 1
     assert found == [("old", "PLAN-R001")]
+
+
+def test_a_client_of_deleted_topics_is_named_once(shop: _Shop) -> None:
+    shop("apply", "--auto-approve")
+    shop.repo.git("rm", "-rq", "namespaces/acme/a")
+    shop.repo.commit({"namespaces/acme/a/kept.yaml": f"{_HEAD}Topic\n"})
+
+    findings = shop.document("plan", "--prune", code=1)["findings"]
+
+    about_clients = [one for one in findings if one["rule"].startswith("CLIENT-")]
+    assert [one["rule"] for one in about_clients] == ["CLIENT-R005"]
+    assert len(about_clients[0]["members"]) == _TOPICS
+
+
+def test_topics_that_nobody_declares_are_one_finding_for_their_client(shop: _Shop) -> None:
+    shop.repo.git("rm", "-rq", "namespaces/acme")
+    shop.repo.commit({"namespaces/acme/a/kept.yaml": f"{_HEAD}Topic\n"})
+
+    for command in ("plan", "validate"):
+        findings = shop.document(command)["findings"]
+        (unknown,) = [one for one in findings if one["rule"] == "CLIENT-R010"]
+        assert len(unknown["members"]) == _TOPICS

@@ -92,7 +92,7 @@ def unknown_topics(
     namespaces: Collection[NamespaceName],
     sources: TrackedFiles,
 ) -> list[Finding]:
-    """Findings where clients name a topic that neither a manifest nor a snapshot has.
+    """Findings where clients name a topic that neither a manifest nor a snapshot has, one for each.
 
     Outside of the repository's `namespaces` topics are none of its business, but for those that
     differ from one of its `topics` by a single slip.
@@ -109,7 +109,10 @@ def unknown_topics(
             hint = f"add {manifest}; without `schema:` its schema is not managed here"
             message = f"no manifest declares {topic}, and no snapshot records it"
             hint = f"did you mean {near}?" if near else hint
-            findings.append(make_finding("CLIENT-R010", message, location=place, hint=hint))
+            finding = make_finding(
+                "CLIENT-R010", message, location=place, subject=str(topic), hint=hint
+            )
+            findings.append(finding)
     return findings
 
 
