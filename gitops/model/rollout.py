@@ -65,7 +65,7 @@ class Block:
     """Why there is no order at all; `steps` are those that stand in each other's way.
 
     `topics` are those that it is about. `is_lockout`: the broker refuses the one service, which it
-    lets in now; `in_plan`: the plan's own findings name that.
+    lets in now, or would if the service were there; `in_plan`: the plan's own findings name that.
     """
 
     reason: str

@@ -297,7 +297,8 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     """Why nobody upgrades before a merge that is possible."""
     if any(row.upgrade_first == NO_ORDER for row in rows):
         return "no order is safe: old and new schemas read each other's values wrong"
-    if any(one.to_merge.rollout.blocks for one in report.registries):
+    blocks = [block for one in report.registries for block in one.to_merge.rollout.blocks]
+    if any(not block.in_plan for block in blocks):
         return "there is no safe order, see below"
     if all(row.upgrade_first == NONE for row in rows):
         return ""

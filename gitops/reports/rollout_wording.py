@@ -13,6 +13,7 @@ from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy, UpgradeFirst, upgrade_first
 from gitops.model.rollout import (
+    Block,
     Delete,
     Drain,
     Migration,
@@ -79,11 +80,19 @@ def has_order(rollout: Rollout) -> bool:
 
 def block_lines(rollout: Rollout, said: Collection[str] = ()) -> Iterator[str]:
     """Why there is no order; what findings of the same report say is named by its topics."""
-    told = [one for one in rollout.blocks if one.in_plan or one.reason in said]
+    locked_out = [block for block in rollout.blocks if block.in_plan]
+    told = [block for block in rollout.blocks if block.reason in said and not block.in_plan]
+    if locked_out:
+        yield f"clients are locked out of {_topics_of(locked_out)}: see the findings"
     if told:
-        topics = sorted({str(topic) for one in told for topic in one.topics})
-        yield f"no safe order for {name_list(topics, _FEW_NAMES)}: see the findings"
-    yield from (f"no safe order: {one.reason}" for one in rollout.blocks if one not in told)
+        yield f"no safe order for {_topics_of(told)}: see the findings"
+    others = [block for block in rollout.blocks if block not in (*locked_out, *told)]
+    yield from (f"no safe order: {block.reason}" for block in others)
+
+
+def _topics_of(blocks: Iterable[Block]) -> str:
+    topics = {str(topic) for block in blocks for topic in block.topics}
+    return name_list(sorted(topics), _FEW_NAMES)
 
 
 def lines(

@@ -220,7 +220,8 @@ class _Topic:
     def _stuck(self, side: _Side, why: Cause) -> None:
         when = "after its upgrade" if side.service.changes else "after the change"
         said = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
-        self._block(said, side.upgrade, is_lockout=not side.service.changes)
+        is_admitted_now = not self._refusal(side.after, self.topic.before, self.histories[0])
+        self._block(said, side.upgrade, is_lockout=is_admitted_now)
         self._stuck_sides.add(id(side))
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:

@@ -311,6 +311,14 @@ def test_no_safe_order_is_not_called_nobody() -> None:
     assert told.first == ("there is no safe order, see below",)
 
 
+def test_who_is_locked_out_with_approval_waits_for_no_order() -> None:
+    block = Block(reason="billing cannot connect", topics=(CREATED,), in_plan=True)
+
+    told = _decided(_with(replace(_ONE, plan=_ACCEPTED, rollout=Rollout(blocks=(block,)))))
+
+    assert told.first != ("there is no safe order, see below",)
+
+
 def test_a_topic_without_a_safe_order_is_no_accepted_one() -> None:
     rollout = Rollout(blocks=(Block(reason="a needs b, and b needs a", topics=(CREATED,)),))
     error = replace(UNKNOWN_KEY, rule="CLIENT-R004")

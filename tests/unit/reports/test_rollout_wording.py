@@ -327,9 +327,11 @@ def test_json_has_the_same() -> None:
 def test_reasons_that_findings_have_are_not_repeated() -> None:
     topics = [TopicName.parse(f"shop/orders/{name}") for name in "ab"]
     blocks = [Block(reason=f"each waits for {one}", topics=(one,)) for one in topics]
-    rollout = Rollout(blocks=(*blocks, Block(reason="another", topics=())))
+    locked_out = Block(reason="billing cannot connect", topics=(topics[0],), in_plan=True)
+    rollout = Rollout(blocks=(*blocks, locked_out, Block(reason="another", topics=())))
 
     assert [*block_lines(rollout, {one.reason for one in blocks})] == [
+        "clients are locked out of shop/orders/a: see the findings",
         "no safe order for shop/orders/a and shop/orders/b: see the findings",
         "no safe order: another",
     ]

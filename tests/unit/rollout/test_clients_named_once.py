@@ -108,6 +108,40 @@ def test_a_waiver_of_the_namespace_approves_the_lockout_in_the_check_too(
     assert lockouts(repo) == [("PLAN-R021", Severity.INFO, "consumers with v0 (billing)")]
 
 
+def test_a_new_client_that_a_policy_keeps_out_is_named_once(repo: GitRepository) -> None:
+    """The waiver of the namespace approves it by name, as it does those that connect now."""
+    record(repo, NARROW)
+    repo.commit()
+    repo.write(
+        {
+            SPACE: FILES[SPACE].replace("BACKWARD", "ALWAYS_INCOMPATIBLE"),
+            "clients/crm.yaml": client("crm", "consumes", "{version: 0}"),
+        }
+    )
+    who = "consumers with v0, the latest version, (billing, crm)"
+    assert lockouts(repo) == [("PLAN-R020", Severity.ERROR, who)]
+
+    (proposal,) = report(repo).registries[0].plan.proposals
+    repo.write({proposal.file: re.sub('(reason|approvedBy): ""', r'\1: "because"', proposal.text)})
+
+    assert lockouts(repo) == [("PLAN-R020", Severity.INFO, who)]
+
+
+def test_a_new_client_that_no_policy_lets_in_is_not_approved_with_others(
+    repo: GitRepository,
+) -> None:
+    record(repo, NARROW)
+    repo.commit({"clients/crm.avsc": avro(a="int", b="string", c="string")})
+    tight = FILES[SPACE].replace("BACKWARD", "ALWAYS_INCOMPATIBLE")
+    new = client("crm", "consumes", "{type: AVRO, definition: crm.avsc}")
+    repo.write({SPACE: tight, "clients/crm.yaml": new})
+
+    assert [(rule, who) for rule, _, who in lockouts(repo)] == [
+        ("CLIENT-R002", "crm"),
+        ("PLAN-R020", "consumers with v0, the latest version, (billing)"),
+    ]
+
+
 def test_a_topic_without_declared_clients_hides_no_error_of_another_one(
     repo: GitRepository,
 ) -> None:
