@@ -37,6 +37,7 @@ from gitops.schemas.avro.resolution import (
     Items,
     ReaderUnion,
     Resolver,
+    TooManyBranchesError,
     Walk,
 )
 from gitops.schemas.avro.schema import short_name
@@ -64,7 +65,7 @@ def find_misreadings(
         if decoding is Decoding.FULL_NAMES:
             return tuple(_renamed_types(pair))
         return tuple(_own_schema_misreadings(pair))
-    except UnusableError as error:
+    except (UnusableError, TooManyBranchesError) as error:
         return (Misreading(cause=Cause.DEFINITION, message=f"{_NOT_READ}: {error}"),)
     except (AvroParseError, UnusableDefaultError, RecursionError, json.JSONDecodeError):
         return ()

@@ -27,6 +27,7 @@ from gitops.schemas.avro.resolution import (
     ReaderUnion,
     Resolver,
     Skip,
+    TooManyBranchesError,
     Walk,
 )
 from gitops.schemas.avro.schema import (
@@ -152,6 +153,8 @@ def can_read(writer: Schema, reader: Schema, *, may_repeat: bool = False) -> Rea
     """
     try:
         return _readability(writer, reader, may_repeat)
+    except TooManyBranchesError:
+        return TOO_MANY_BRANCHES
     except RecursionError:  # a chain of thousands of records overflows Java's stack, too
         return _TOO_DEEP
 
@@ -197,6 +200,22 @@ _TOO_DEEP: Final = Readability(
     ),
     overflows=True,
 )
+
+
+TOO_MANY_BRANCHES: Final = Readability(
+    reasons=(
+        Reason(
+            rule="AVRO-R003",
+            message="the unions have too many records of other names to compare each with each",
+            path="",
+            writer_pointer="",
+            reader_pointer="",
+            hint="keep the full names of the records: branches are then found by them",
+        ),
+    ),
+    overflows=True,
+)
+"""Not decided: a broker would take minutes for it, and its callers do not wait as long."""
 
 
 class _Place(NamedTuple):

@@ -24,6 +24,7 @@ from gitops.schemas.avro.schema import (
     differing_fields,
     short_name,
 )
+from gitops.schemas.avro.union_search import BranchIndex, Reach, Shapes
 
 # How a reader takes in what a writer wrote, step by step: Avro 1.11.4's Resolver.
 #
@@ -177,6 +178,21 @@ PROMOTIONS: Final = {
 
 _NOTHING: Final = DoNothing()
 
+_FEW: Final = 8
+"""Branches of a union that are tried one after the other: an index would cost more."""
+
+_MOST_STEPS: Final = 8_000_000
+_TRIAL: Final = 16
+"""Steps that the trial of a record counts for; to pass over one is a single step."""
+
+
+class TooManyBranchesError(ValueError):
+    """Unions of so many records of other names that no broker compares them in time."""
+
+
+class _OrderMattersError(Exception):
+    """A branch was looked up, and trying the branches in order may have another answer."""
+
 
 class Resolver:
     """One pairing of a writer with a reader.
@@ -189,9 +205,26 @@ class Resolver:
         self._whole = whole
         self._seen: dict[tuple[int, int], Adjust | Error] = {}
         self._equivalences: Equivalences | None = None
+        self._steps = 0
+        self._in_order = False
+        self._indexes: dict[int, BranchIndex] = {}
+        self._shapes = Shapes()
+        self._reach = Reach()
+        self._has_skipped = self._has_tried = False
 
     def resolve(self, writer: Schema, reader: Schema) -> Action:
-        """How `reader` takes what `writer` wrote; raises UnusableDefaultError."""
+        """How `reader` takes what `writer` wrote; raises UnusableDefaultError.
+
+        Raises TooManyBranchesError, too.
+        """
+        try:
+            return self._resolve(writer, reader)
+        except _OrderMattersError:
+            self._in_order = True
+            self._seen.clear()
+            return self._resolve(writer, reader)
+
+    def _resolve(self, writer: Schema, reader: Schema) -> Action:
         if isinstance(writer, Record) and isinstance(reader, Record):
             return self._record(writer, reader)
         if isinstance(writer, Union):
@@ -209,9 +242,9 @@ class Resolver:
             return _NOTHING
         match writer, reader:
             case Array(), Array():
-                return Items(step="[]", action=self.resolve(writer.items, reader.items))
+                return Items(step="[]", action=self._resolve(writer.items, reader.items))
             case Map(), Map():
-                return Items(step="{}", action=self.resolve(writer.values, reader.values))
+                return Items(step="{}", action=self._resolve(writer.values, reader.values))
             case ((Enum() | Fixed()), (Enum() | Fixed())):
                 return _enum_or_fixed(writer, reader)
             case _:
@@ -248,7 +281,7 @@ class Resolver:
 
     def _written(self, field: Field, read: Field | None, adjust: Adjust) -> None:
         if read is not None:
-            step = self.resolve(field.type, read.type)
+            step = self._resolve(field.type, read.type)
             if step is not _NOTHING:
                 adjust.fields.append((field, read, step))
         elif self._whole:
@@ -259,17 +292,26 @@ class Resolver:
             self._equivalences = Equivalences()
         if self._equivalences.hold(writer, reader):
             return Walk(schema=reader)
-        return Branches(actions=tuple(self.resolve(branch, reader) for branch in writer.branches))
+        return Branches(actions=tuple(self._resolve(branch, reader) for branch in writer.branches))
 
     def _reader_union(self, writer: Schema, reader: Union) -> Action:
         index = self._branch(writer, reader)
         if index is None:
             return Error(mismatch=Mismatch.NO_BRANCH, writer=writer, reader=reader)
-        return ReaderUnion(index=index, action=self.resolve(writer, reader.branches[index]))
+        return ReaderUnion(index=index, action=self._resolve(writer, reader.branches[index]))
 
     def _branch(self, writer: Schema, reader: Union) -> int | None:
         """The one branch that is tried: by name, else by structure, else by promotion."""
+        if self._in_order or len(reader.branches) <= _FEW:
+            index = self._first_branch(writer, reader)
+        else:
+            index = self._indexed_branch(writer, reader)
+        return _promoted(writer, reader) if index is None else index
+
+    def _first_branch(self, writer: Schema, reader: Union) -> int | None:
+        """As Java finds it: each branch in its order, records with a trial of their fields."""
         structural: int | None = None
+        has_tried = False
         for index, branch in enumerate(reader.branches):
             if branch.kind != writer.kind:
                 continue
@@ -277,18 +319,58 @@ class Resolver:
                 case ((Record() | Enum() | Fixed()), (Record() | Enum() | Fixed())):
                     if writer.name == branch.name:
                         return index
+                    has_tried = has_tried or isinstance(writer, Record)
                     if self._fits(writer, branch) and (
                         structural is None or short_name(writer.name) == short_name(branch.name)
                     ):
                         structural = index
                 case _:
                     return index
-        return structural if structural is not None else _promoted(writer, reader)
+        if has_tried and not self._in_order and not self._reach.is_acyclic(reader):
+            self._note(has_tried=True)
+        return structural
+
+    def _indexed_branch(self, writer: Schema, reader: Union) -> int | None:
+        """The same without a trial of all branches before it."""
+        branches = self._indexes.get(id(reader))
+        if branches is None:
+            branches = self._indexes[id(reader)] = BranchIndex(reader, self._reach)
+        index = branches.find(writer)
+        if not isinstance(writer, Record) or not branches.records:
+            return index
+        if index == branches.records[0]:
+            return index
+        if not branches.has_usable_defaults:
+            raise _OrderMattersError
+        if index is not None:
+            if not branches.is_acyclic:
+                self._note(has_skipped=True)
+            return index
+        if not branches.is_acyclic:
+            raise _OrderMattersError
+        return branches.find_fitting(writer, self._has_fitting_shape)
+
+    def _note(self, *, has_skipped: bool = False, has_tried: bool = False) -> None:
+        """Among records that contain themselves a trial may depend on one that was left out."""
+        self._has_skipped |= has_skipped
+        self._has_tried |= has_tried
+        if self._has_skipped and self._has_tried:
+            raise _OrderMattersError
+
+    def _has_fitting_shape(self, writer: Record, branch: Schema) -> bool:
+        self._count(1)
+        return isinstance(branch, Record) and self._shapes.fit(writer, branch, self._fits)
+
+    def _count(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > _MOST_STEPS:
+            raise TooManyBranchesError("the unions have too many records of other names")
 
     def _fits(self, writer: Schema, branch: Schema) -> bool:
         """A record whose own fields meet no error; errors deeper down are not seen."""
         if not (isinstance(writer, Record) and isinstance(branch, Record)):
             return False
+        self._count(_TRIAL)
         action = self._record(writer, branch)
         return isinstance(action, Adjust) and not any(
             isinstance(step, Error) for _, _, step in action.fields

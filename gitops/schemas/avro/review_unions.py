@@ -9,7 +9,7 @@ from gitops.schemas.avro import review_types
 from gitops.schemas.avro.aliases import Aliases, apply_to
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
-from gitops.schemas.avro.resolution import ReaderUnion, Resolver
+from gitops.schemas.avro.resolution import ReaderUnion, Resolver, TooManyBranchesError
 from gitops.schemas.avro.review_types import Change
 from gitops.schemas.avro.schema import Record, Schema, Union, branch_name, short_name
 from gitops.schemas.row import Remark
@@ -92,7 +92,7 @@ class UnionReader:
             return None
         try:
             action = self._resolver.resolve(self._renamed(written), Union(tuple(new)))
-        except UnusableDefaultError:
+        except (UnusableDefaultError, TooManyBranchesError):
             return None
         return action.index if isinstance(action, ReaderUnion) else None
 

@@ -35,7 +35,7 @@ from gitops.replay.kernel.avro.steps import (
 from gitops.replay.kernel.avro.values import default_value, needs_tag
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
 from gitops.schemas.avro.aliases import apply_aliases
-from gitops.schemas.avro.compatibility import can_read, explain
+from gitops.schemas.avro.compatibility import TOO_MANY_BRANCHES, can_read, explain
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.pointers import Pointers
@@ -46,6 +46,7 @@ from gitops.schemas.avro.resolution import (
     Error,
     ReaderUnion,
     Resolver,
+    TooManyBranchesError,
     Walk,
 )
 from gitops.schemas.avro.resolution import Branches as Resolved
@@ -84,6 +85,8 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
             return _Planner(reader, logical=logical_types == "java").plan(action, written, reader)
         except (AvroParseError, UnusableDefaultError):
             pass  # it stands in what was judged
+        except TooManyBranchesError:
+            judged = TOO_MANY_BRANCHES
     first = judged.reasons[0]
     fail = Fail(reason=Reason(first.path, first.message), path=first.path)
     return Plan(top=Group(fail), steps=(fail,))
