@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -34,6 +35,9 @@ OldDefinition = Callable[[Finding], Definition | None]
 _TRIED: Final = 2_000_000
 """About how many characters of definitions are compared again, all patches together."""
 
+_SECONDS: Final = 10.0
+"""As much of the processor's time: some definitions take far more than their length suggests."""
+
 _FINDING: Final = 500
 """As many characters as a finding counts for: each is found again at every trial."""
 
@@ -57,17 +61,19 @@ class Effort:
     """How much may still be tried, by all who share it."""
 
     characters: int = _TRIED
+    seconds: float = _SECONDS
     fewest: int = _FEWEST
     is_end_told: bool = False
 
     def is_left(self, cost: int) -> bool:
         """Whether a trial of so many characters may be made."""
-        return self.fewest > 0 or self.characters >= cost
+        return self.fewest > 0 or (self.characters >= cost and self.seconds > 0)
 
-    def spend(self, cost: int) -> None:
-        """Count one trial."""
+    def spend(self, cost: int, seconds: float) -> None:
+        """Count one trial, which took so much of the processor's time."""
         self.fewest -= 1
         self.characters -= cost
+        self.seconds -= seconds
 
 
 @dataclass(slots=True)
@@ -261,8 +267,9 @@ class PatchSuggester:
         if text not in self._found:
             if not self.effort.is_left(self.size):
                 return None
-            self.effort.spend(self.size)
+            begin = time.process_time()
             self._found[text] = self.judge(text)
+            self.effort.spend(self.size, time.process_time() - begin)
         return self._found[text]
 
 

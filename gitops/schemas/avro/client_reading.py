@@ -551,7 +551,8 @@ class _Fastavro:
                 self._note_wrong(Cause.DEFAULT, message, place)
 
     def _enum(self, w: Json, r: Json, at: _At) -> None:
-        missing = [symbol for symbol in w["symbols"] if symbol not in r["symbols"]]
+        known = set(r["symbols"])
+        missing = [symbol for symbol in w["symbols"] if symbol not in known]
         if missing and not r.get("default"):
             symbols = ", ".join(f"'{symbol}'" for symbol in missing)
             message = f"fastavro does not find {symbols} in enum {short_name(r['name'])}"

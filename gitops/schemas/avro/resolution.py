@@ -181,9 +181,9 @@ _NOTHING: Final = DoNothing()
 _FEW: Final = 8
 """Branches of a union that are tried one after the other: an index would cost more."""
 
-_MOST_STEPS: Final = 8_000_000
+_MOST_STEPS: Final = 2_000_000
 _TRIAL: Final = 16
-"""Steps that the trial of a record counts for; to pass over one is a single step."""
+"""Steps that the trial of a pair of records counts for; to look at one again is a single step."""
 
 
 class TooManyBranchesError(ValueError):
@@ -370,7 +370,7 @@ class Resolver:
         """A record whose own fields meet no error; errors deeper down are not seen."""
         if not (isinstance(writer, Record) and isinstance(branch, Record)):
             return False
-        self._count(_TRIAL)
+        self._count(1 if (id(writer), id(branch)) in self._seen else _TRIAL)
         action = self._record(writer, branch)
         return isinstance(action, Adjust) and not any(
             isinstance(step, Error) for _, _, step in action.fields

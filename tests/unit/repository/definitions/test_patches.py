@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitops.model.findings import Finding, Location, Severity
-from gitops.repository.definitions.patch_suggester import PatchSuggester, Said
+from gitops.repository.definitions.patch_suggester import Effort, PatchSuggester, Said
 from gitops.repository.definitions.text_edits import Definition
 from gitops.usecases.compat import compare_files
 from tests.support.refusals import patched
@@ -49,6 +49,21 @@ def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> Non
         assert told == ([] if size == counts[-1] else [counts[-1]])
     assert counts[0] == 10
     assert 0 < counts[1] < 100
+
+
+def test_no_more_edits_are_tried_once_the_time_is_spent() -> None:
+    text = json.dumps(record(*(field(f"f{number}", "int") for number in range(10))), indent=0)
+    suggester = PatchSuggester(
+        new=Definition("new.avsc", text),
+        old=lambda _: None,
+        judge=lambda _: {},
+        effort=Effort(seconds=0),
+    )
+
+    patched = suggester.with_patches([_missing(number) for number in range(10)])
+
+    assert [number for number, one in enumerate(patched) if one.patch] == [0, 1]
+    assert "no patch is tried" in patched[2].hint
 
 
 def test_an_edit_that_was_offered_is_not_offered_again_elsewhere() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from random import Random
+from types import FrameType
 from typing import Any, Final
 
 import pytest
@@ -151,6 +154,45 @@ def _events(count: int, name: str, *, is_required: bool = True) -> Schema:
         for number in range(count)
     ]
     return AVRO_1_11.parse(json.dumps(records))
+
+
+_X: Final[Any] = {"name": "x", "type": "int"}
+_NEW: Final[dict[str, list[Any]]] = {"o": [], "n": [{"name": "y", "type": "int", "default": 0}]}
+_EVENTS: Final[dict[str, Callable[[str, int], Any]]] = {
+    "of one name": lambda side, number: {"name": f"R{number}", "fields": [_X, *_NEW[side]]},
+    "that are all renamed": lambda side, number: {"name": f"{side}{number}", "fields": [_X]},
+    "that contain themselves": lambda side, number: {
+        "name": f"R{number}",
+        "fields": [_X, {"name": "next", "type": ["null", f"R{number}"]}, *_NEW[side]],
+    },
+}
+
+
+@pytest.mark.parametrize("kind", _EVENTS)
+def test_twice_as_many_branches_take_twice_the_steps(kind: str) -> None:
+    def steps(count: int) -> int:
+        writer, reader = (
+            AVRO_1_11.parse(
+                json.dumps([{"type": "record", **_EVENTS[kind](side, n)} for n in range(count)])
+            )
+            for side in ("o", "n")
+        )
+        calls = 0
+
+        def profile(_frame: FrameType, event: str, _argument: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(profile)
+        try:
+            assert can_read(writer, reader).reasons == ()
+        finally:
+            sys.setprofile(before)
+        return calls
+
+    steps(10)  # loads modules
+    assert steps(300) / steps(150) < 2.3
 
 
 def test_too_many_records_of_other_names_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
