@@ -16,6 +16,7 @@ from gitops.reports.formats import available_formats
 from gitops.reports.results import PlanResult
 from gitops.repository.template import copy_template
 from tests.support.command_line import PROGRAM
+from tests.support.prepared_command import prepared_program
 
 VARIABLE = "_PULSAR_GITOPS_COMPLETE"
 HOSTILE = "x\\$(touch evil)`touch evil`\"'"
@@ -38,7 +39,7 @@ def repo(tmp_path: Path) -> Path:
 def _run(shell: list[str], script: str, folder: Path) -> str:
     home = folder / ".home"
     home.mkdir(exist_ok=True)
-    path = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{prepared_program().parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [*shell, script],
         cwd=folder,

@@ -17,6 +17,7 @@ import pytest
 from gitops.repository.file_trees import FolderTree
 from tests.support.command_line import PROGRAM, CommandLine
 from tests.support.interrupts import ctrl_c_as_ever
+from tests.support.prepared_command import prepared_program
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +34,12 @@ def in_terminal(args: list[str], columns: int, **variables: str) -> tuple[int, s
     env = {key: value for key, value in os.environ.items() if key not in taken_out}
     env |= {"TERM": "xterm-256color", "COLUMNS": str(columns), **variables}
     with subprocess.Popen(
-        [PROGRAM, *args], stdin=slave, stdout=slave, stderr=slave, env=env, close_fds=True
+        [prepared_program(), *args],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=env,
+        close_fds=True,
     ) as process:
         os.close(slave)
         printed = _read_all(master)
@@ -109,7 +115,7 @@ def test_a_file_gets_what_the_terminal_would(
 def test_json_stands_alone_on_stdout(args: list[str], applied: Path, tmp_path: Path) -> None:
     out = ["--out", str(tmp_path / "plan.json")] if args == ["plan"] else []
     done = subprocess.run(
-        [PROGRAM, *args, *out, "--repo", applied, "--format", "json"],
+        [prepared_program(), *args, *out, "--repo", applied, "--format", "json"],
         capture_output=True,
         check=True,
     )
@@ -168,7 +174,9 @@ def test_a_bug_ends_with_70_and_tells_no_secret(
 def test_more_can_be_asked_for_anywhere(place: int, repo: Path) -> None:
     args = ["policies", "get", "a/b"]
     args.insert(place, "-v")
-    done = subprocess.run([PROGRAM, *args, "--repo", repo], capture_output=True, check=False)
+    done = subprocess.run(
+        [prepared_program(), *args, "--repo", repo], capture_output=True, check=False
+    )
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr.startswith(b"error: there is no namespace 'a/b'\n")
 

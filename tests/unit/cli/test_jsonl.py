@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import PROGRAM, captured
+from tests.support.prepared_command import prepared_program
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +20,11 @@ DEEP = '{"type":"array","items":' * 300 + '"int"' + "}" * 300
 
 def verdicts(data: bytes) -> tuple[int, list[dict[str, object]]]:
     done = subprocess.run(
-        [PROGRAM, "compat", "--jsonl"], input=data, capture_output=True, check=False, timeout=120
+        [prepared_program(), "compat", "--jsonl"],
+        input=data,
+        capture_output=True,
+        check=False,
+        timeout=120,
     )
     assert done.stderr == b""
     return done.returncode, [json.loads(line, parse_constant=_no_json) for line in _lines(done)]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_line import PROGRAM, CommandLine
+from tests.support.prepared_command import prepared_program
 from tests.support.states import field, record
 
 
@@ -208,7 +209,7 @@ def test_json_stays_json_in_any_encoding(pair: tuple[Path, Path], tmp_path: Path
 @pytest.mark.parametrize("columns", ["abc", "1", "-5", "0", "9" * 5000, "²"])
 def test_an_odd_width_does_no_harm(columns: str, pair: tuple[Path, Path]) -> None:
     done = subprocess.run(
-        [PROGRAM, "compat", *pair],
+        [prepared_program(), "compat", *pair],
         capture_output=True,
         check=False,
         env={**os.environ, "COLUMNS": columns},

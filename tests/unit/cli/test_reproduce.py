@@ -11,8 +11,9 @@ from typing import Final
 
 import pytest
 
-from tests.support.command_line import PROGRAM, CommandLine
+from tests.support.command_line import CommandLine
 from tests.support.git_repos import GitRepository
+from tests.support.prepared_command import prepared_program
 from tests.support.replayed_template import LOCAL, lose_a_symbol
 
 pytestmark = pytest.mark.slow
@@ -21,7 +22,7 @@ _CHECK: Final = ("check", "--base", "main")
 
 
 def _run(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    paths = f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"
+    paths = f"{prepared_program().parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-c", line],
         cwd=folder,
