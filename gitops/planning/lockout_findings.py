@@ -278,13 +278,15 @@ def clients_named_by_plan(findings: Iterable[Finding]) -> frozenset[tuple[str, s
     """Topic and name of each declared client whose lockout a plan's own findings report.
 
     These are lockouts by a policy or a broker line, and lockouts that a waiver approves. The others
-    are findings of the rollout: see `without_named_clients`.
+    are findings of the rollout: see `without_named_clients`. Mere notes do not report it.
     """
     return frozenset(
         (member.subject, client)
         for finding in findings
         for member in finding.members
-        if member.rule in (LATEST, OLDER) and not _is_by_schema(member)
+        if member.rule in (LATEST, OLDER)
+        and not _is_by_schema(member)
+        and (member.severity > Severity.INFO or is_waived(member))
         for client in member.clients
     )
 

@@ -66,7 +66,7 @@ from gitops.planning.limit_waivers import limit_proposal
 from gitops.planning.lockout_findings import without_named_clients
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
-from gitops.planning.severities import rate_findings
+from gitops.planning.severities import rate_findings, severity_in
 from gitops.planning.unknown_topics import group_unknown_topics
 from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers, with_written_proposals
@@ -297,7 +297,7 @@ class _RegistryAnswer:
             reference=self.checking.reference,
         )
         rollout, of_clients = rollout_of(rolling)
-        if all(loaded.limits.rules.get(rule) is not Severity.OFF for rule in _LOCKOUT_RULES):
+        if all(severity_in(loaded.limits, rule) > Severity.INFO for rule in _LOCKOUT_RULES):
             findings = without_named_clients(mine.findings, rollout.locked_out)
             mine = replace(mine, findings=findings)
         replayed = self._replay(after, observed)

@@ -68,7 +68,10 @@ def make_finding(
 def apply_severities(
     findings: Iterable[Finding], severities: Mapping[str, Severity]
 ) -> tuple[Finding, ...]:
-    """The findings as `rules:` of `gitops.yaml` rates them; those that are off are left out."""
+    """The findings as `rules:` of `gitops.yaml` rates them; those that are off are left out.
+
+    Those of rules that are always told stay as notes.
+    """
     rated = (_rated(item, severities) for item in findings)
     return tuple(item for item in rated if item.severity is not Severity.OFF)
 
@@ -78,4 +81,4 @@ def _rated(item: Finding, severities: Mapping[str, Severity]) -> Finding:
     severity = severities.get(item.rule)
     if severity is None or (rule is not None and not rule.configurable):
         return item
-    return replace(item, severity=severity)
+    return replace(item, severity=max(severity, rule.least) if rule else severity)

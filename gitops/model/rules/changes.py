@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gitops.model.rules.rule import error, fixed_error, info, warning
+from gitops.model.rules.rule import always_told, error, fixed_error, info, warning
 
 PLAN_RULES: Final = (
     fixed_error("PLAN-R001", "Pulsar would refuse the schema", "planning.refusals.findings_of"),
@@ -68,25 +68,33 @@ PLAN_RULES: Final = (
         "a schema is registered in one of several clusters",
         "planning.creations._replicated_schemas",
     ),
-    error(
-        "PLAN-R020",
-        "clients with the latest schema can no longer connect",
-        "planning.lockout_findings._causes",
+    always_told(
+        error(
+            "PLAN-R020",
+            "clients with the latest schema can no longer connect",
+            "planning.lockout_findings._causes",
+        )
     ),
-    warning(
-        "PLAN-R021",
-        "clients that can connect now can no longer connect",
-        "planning.lockout_findings._causes",
+    always_told(
+        warning(
+            "PLAN-R021",
+            "clients that can connect now can no longer connect",
+            "planning.lockout_findings._causes",
+        )
     ),
-    warning(
-        "PLAN-R022",
-        "clients can no longer register schemas",
-        "planning.lockout_findings._registration_findings",
+    always_told(
+        warning(
+            "PLAN-R022",
+            "clients can no longer register schemas",
+            "planning.lockout_findings._registration_findings",
+        )
     ),
-    error(
-        "PLAN-R023",
-        "the registry lost recorded versions",
-        "planning.lost_versions.loss_findings",
+    always_told(
+        error(
+            "PLAN-R023",
+            "the registry lost recorded versions",
+            "planning.lost_versions.loss_findings",
+        )
     ),
     fixed_error(
         "PLAN-R016",
@@ -167,25 +175,33 @@ CLIENT_RULES: Final = (
         "a client is pinned to a version that does not exist",
         "rollout.declared_clients.Services._add_finding",
     ),
-    error(
-        "CLIENT-R002",
-        "Pulsar would refuse a client",
-        "rollout.client_findings.ClientFindings._block",
+    always_told(
+        error(
+            "CLIENT-R002",
+            "Pulsar would refuse a client",
+            "rollout.client_findings.ClientFindings._block",
+        )
     ),
-    error(
-        "CLIENT-R003",
-        "clients have to upgrade first",
-        "rollout.client_findings.ClientFindings.too_early",
+    always_told(
+        error(
+            "CLIENT-R003",
+            "clients have to upgrade first",
+            "rollout.client_findings.ClientFindings.too_early",
+        )
     ),
-    error(
-        "CLIENT-R004",
-        "there is no safe order of upgrades",
-        "rollout.client_findings.ClientFindings._block",
+    always_told(
+        error(
+            "CLIENT-R004",
+            "there is no safe order of upgrades",
+            "rollout.client_findings.ClientFindings._block",
+        )
     ),
-    error(
-        "CLIENT-R005",
-        "a client still uses what goes away",
-        "rollout.client_findings.ClientFindings._block",
+    always_told(
+        error(
+            "CLIENT-R005",
+            "a client still uses what goes away",
+            "rollout.client_findings.ClientFindings._block",
+        )
     ),
     info(
         "CLIENT-R006",
@@ -197,15 +213,19 @@ CLIENT_RULES: Final = (
         "consumers of one kind of event could not read it",
         "schemas.event_kinds.broken_readers",
     ),
-    warning(
-        "CLIENT-R008",
-        "retained messages would stop a client that upgrades",
-        "rollout.client_findings.ClientFindings.too_early",
+    always_told(
+        warning(
+            "CLIENT-R008",
+            "retained messages would stop a client that upgrades",
+            "rollout.client_findings.ClientFindings.too_early",
+        )
     ),
-    warning(
-        "CLIENT-R009",
-        "a client does not work as it is declared",
-        "rollout.client_findings.ClientFindings.broken",
+    always_told(
+        warning(
+            "CLIENT-R009",
+            "a client does not work as it is declared",
+            "rollout.client_findings.ClientFindings.broken",
+        )
     ),
     warning(
         "CLIENT-R010",
@@ -217,20 +237,26 @@ CLIENT_RULES: Final = (
         "live clients of a changed topic are not declared",
         "rollout.undeclared_clients.undeclared_clients",
     ),
-    error(
-        "CLIENT-R012",
-        "a client that is not Java misreads what Java reads",
-        "planning.client_readers.misreading_remarks",
+    always_told(
+        error(
+            "CLIENT-R012",
+            "a client that is not Java misreads what Java reads",
+            "planning.client_readers.misreading_remarks",
+        )
     ),
-    warning(
-        "CLIENT-R013",
-        "consumers with the new schema cannot read stored messages",
-        "schemas.stored_messages.unread_messages",
+    always_told(
+        warning(
+            "CLIENT-R013",
+            "consumers with the new schema cannot read stored messages",
+            "schemas.stored_messages.unread_messages",
+        )
     ),
-    warning(
-        "CLIENT-R014",
-        "captured messages that consumers with the new schema cannot read",
-        "planning.captured_messages.captured_message_findings",
+    always_told(
+        warning(
+            "CLIENT-R014",
+            "captured messages that consumers with the new schema cannot read",
+            "planning.captured_messages.captured_message_findings",
+        )
     ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""

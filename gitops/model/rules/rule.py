@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gitops.model.findings import Severity
 
@@ -16,6 +16,8 @@ class Rule:
     `found_by` is the function below `gitops` that decides that there is a breach; of several the
     first to read. `if_promised` is the severity of a finding about readers that fail for certain
     where the strategy promises that they can read; None where the strategy does not matter.
+    `least` is the lowest severity that `gitops.yaml` can give it: a report is never silent about
+    clients that can no longer connect, or about messages that can no longer be read.
     """
 
     id: str
@@ -24,6 +26,7 @@ class Rule:
     found_by: str
     configurable: bool = True
     if_promised: Severity | None = None
+    least: Severity = Severity.OFF
 
     @property
     def highest_severity(self) -> Severity:
@@ -48,7 +51,13 @@ def warning(rule: str, title: str, found_by: str) -> Rule:
 
 def reader_warning(rule: str, title: str, found_by: str) -> Rule:
     """A warning; an error where the strategy promises that the readers that fail can read."""
-    return Rule(rule, Severity.WARNING, title, found_by, if_promised=Severity.ERROR)
+    made = Rule(rule, Severity.WARNING, title, found_by, if_promised=Severity.ERROR)
+    return always_told(made)
+
+
+def always_told(rule: Rule) -> Rule:
+    """The rule as one that `off` makes a note, since without it a green report is a promise."""
+    return replace(rule, least=Severity.INFO)
 
 
 def info(rule: str, title: str, found_by: str) -> Rule:

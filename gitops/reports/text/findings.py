@@ -178,7 +178,7 @@ def rules_report(rules: Iterable[Rule]) -> RenderableType:
         Text(
             "pulsar-gitops explain RULE-ID has more; it also explains strategies, schema-types and "
             "exit-codes, and each of them. gitops.yaml can change the severity of all rules but "
-            "the fixed ones (always)."
+            "the fixed ones (always); off makes rules about clients and readers info."
         ),
     )
 

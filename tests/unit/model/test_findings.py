@@ -95,6 +95,16 @@ def test_a_rule_that_is_not_configurable_keeps_its_severity(rule: str) -> None:
     assert kept.severity is RULES[rule].severity
 
 
+@pytest.mark.parametrize(
+    "rule", ["PLAN-R020", "PLAN-R021", "PLAN-R022", "PLAN-R023", "CLIENT-R013", "AVRO-W001"]
+)
+def test_a_green_report_still_tells_of_clients_and_messages_whose_rule_is_off(rule: str) -> None:
+    once = rate_findings([make_finding(rule, "m")], {rule: Severity.OFF})
+
+    assert [one.severity for one in once] == [Severity.INFO]
+    assert rate_findings(once, {rule: Severity.OFF}) == once
+
+
 def test_the_worst() -> None:
     assert worst([]) is Severity.OFF
     assert (

@@ -311,11 +311,11 @@ def test_a_rule_that_is_made_an_error_holds_the_topic_back() -> None:
     assert [found.severity for found in outcome.findings] == [Severity.ERROR]
 
 
-def test_a_rule_that_is_off_says_nothing() -> None:
+def test_a_rule_about_readers_that_is_off_is_a_note() -> None:
     outcome = _graded({"AVRO-W001": Severity.OFF})
 
     assert isinstance(outcome, RegisterSchema)
-    assert outcome.findings == ()
+    assert [found.severity for found in outcome.findings] == [Severity.INFO]
 
 
 def test_what_pulsar_refuses_is_not_called_held_back() -> None:
