@@ -93,11 +93,13 @@ def looser_topic_finding(
     observed: TopicState,
     holds: Callable[[SchemaCompatibilityStrategy | None], SchemaCompatibilityStrategy],
     locate: Callable[[TopicName, str], Location | None],
+    is_needed: Callable[[], bool],
 ) -> tuple[Finding, ...]:
     """A topic takes more than its namespace lets in, by a strategy that its manifest does not say.
 
     `holds` gives, from a topic's own strategy, the one in force; `locate` as in `notice_findings`.
-    An apply that was killed between two requests may have left that.
+    `is_needed` says whether clients with the latest version could not connect without it: then it
+    cannot be removed. An apply that was killed between two requests may have left that.
     """
     own = observed.policies.schema_compatibility_strategy
     managed = desired.policies.schema_compatibility_strategy is not None
@@ -107,6 +109,15 @@ def looser_topic_finding(
     if direction(change) != "loosened":
         return ()
     topic = str(observed.topic)
+    hint = (
+        f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= --registry {registry}; or, if "
+        "it is intended, write it under policies: in the topic's manifest"
+    )
+    if is_needed():
+        hint = (
+            "write it under policies: in the topic's manifest; it cannot be removed yet: without "
+            "it, clients with the latest version could no longer connect"
+        )
     return (
         make_finding(
             "PLAN-R009",
@@ -114,9 +125,7 @@ def looser_topic_finding(
             f"than {holds(None).value}, which applies without it, and no file contains it",
             location=locate(desired.topic, ""),
             subject=topic,
-            hint=f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= --registry "
-            f"{registry}; or, if it is intended, write it under policies: in "
-            "the topic's manifest",
+            hint=hint,
         ),
     )
 

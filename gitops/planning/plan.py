@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from gitops.broker.connection import ConnectionPolicies, connection_policies
@@ -52,7 +53,11 @@ from gitops.planning.limit_waivers import (
     exceeded_share,
     limit_proposal,
 )
-from gitops.planning.lockout_findings import deletion_findings, lockout_report
+from gitops.planning.lockout_findings import (
+    deletion_findings,
+    lockout_report,
+    policy_lockout_findings,
+)
 from gitops.planning.lockouts import (
     DeclaredUse,
     LocatePolicy,
@@ -342,7 +347,12 @@ def _topic(
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
     looser = looser_topic_finding(
-        plan_input.registry, desired, settled.state, holds, plan_input.locate
+        plan_input.registry,
+        desired,
+        settled.state,
+        holds,
+        plan_input.locate,
+        partial(_needs_own_strategy, plan_input, settled.state),
     )
     if desired.history.latest is None:
         of_waivers = waiver_findings.unneeded_findings(
@@ -368,6 +378,22 @@ def _topic(
         ),
         lockouts=topic_lockouts(replace(change, schema=schema, location=case.locate(""))),
     )
+
+
+def _needs_own_strategy(plan_input: PlanInput, observed: TopicState) -> bool:
+    """Whether clients with the latest version could not connect without the topic's strategy."""
+    topic, none = observed.topic, NamespaceState(namespace=observed.topic.namespace)
+    above = plan_input.observed.namespaces.get(topic.namespace, none).policies
+    without = replace(observed.policies, schema_compatibility_strategy=None)
+    change = TopicChange(
+        topic=topic,
+        history=observed.history,
+        before=connection_policies(topic, observed.policies, above, plan_input.broker),
+        after=connection_policies(topic, without, above, plan_input.broker),
+        line=line_of(plan_input.broker),
+    )
+    findings = policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _comes_first(plan_input: PlanInput, planned: _PlanParts) -> bool:
