@@ -88,18 +88,17 @@ def unread_findings(
 
 
 def looser_topic_finding(
-    registry: str,
     desired: TopicState,
     observed: TopicState,
     holds: Callable[[SchemaCompatibilityStrategy | None], SchemaCompatibilityStrategy],
     locate: Callable[[TopicName, str], Location | None],
-    is_needed: Callable[[], bool],
+    removal: Callable[[], str],
 ) -> tuple[Finding, ...]:
     """A topic takes more than its namespace lets in, by a strategy that its manifest does not say.
 
     `holds` gives, from a topic's own strategy, the one in force; `locate` as in `notice_findings`.
-    `is_needed` says whether clients with the latest version could not connect without it: then it
-    cannot be removed. An apply that was killed between two requests may have left that.
+    `removal` gives the command that removes the strategy, empty where clients need it. An apply
+    that was killed between two requests may have left that.
     """
     own = observed.policies.schema_compatibility_strategy
     managed = desired.policies.schema_compatibility_strategy is not None
@@ -109,15 +108,14 @@ def looser_topic_finding(
     if direction(change) != "loosened":
         return ()
     topic = str(observed.topic)
+    command = removal()
     hint = (
-        f"remove it: pulsar-gitops policies set {topic} {_STRATEGY}= --registry {registry}; or, if "
-        "it is intended, write it under policies: in the topic's manifest"
+        f"remove it: {command}; or, if it is intended, write it under policies: in the topic's "
+        "manifest"
+        if command
+        else "write it under policies: in the topic's manifest; it cannot be removed yet: without "
+        "it, clients with the latest version could no longer connect"
     )
-    if is_needed():
-        hint = (
-            "write it under policies: in the topic's manifest; it cannot be removed yet: without "
-            "it, clients with the latest version could no longer connect"
-        )
     return (
         make_finding(
             "PLAN-R009",

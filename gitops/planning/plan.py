@@ -347,12 +347,11 @@ def _topic(
         enforced_above=by_broker or bool(above.schema_validation_enforced),
     )
     looser = looser_topic_finding(
-        plan_input.registry,
         desired,
         settled.state,
         holds,
         plan_input.locate,
-        partial(_needs_own_strategy, plan_input, settled.state),
+        partial(_strategy_removal, plan_input, settled.state),
     )
     if desired.history.latest is None:
         of_waivers = waiver_findings.unneeded_findings(
@@ -380,8 +379,11 @@ def _topic(
     )
 
 
-def _needs_own_strategy(plan_input: PlanInput, observed: TopicState) -> bool:
-    """Whether clients with the latest version could not connect without the topic's strategy."""
+def _strategy_removal(plan_input: PlanInput, observed: TopicState) -> str:
+    """The command that removes a topic's own strategy, empty where it refuses that.
+
+    It does where clients with the latest version could no longer connect.
+    """
     topic, none = observed.topic, NamespaceState(namespace=observed.topic.namespace)
     above = plan_input.observed.namespaces.get(topic.namespace, none).policies
     without = replace(observed.policies, schema_compatibility_strategy=None)
@@ -393,7 +395,10 @@ def _needs_own_strategy(plan_input: PlanInput, observed: TopicState) -> bool:
         line=line_of(plan_input.broker),
     )
     findings = policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
-    return any(finding.severity is Severity.ERROR for finding in findings)
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return ""
+    assignment = "schemaCompatibilityStrategy="
+    return f"pulsar-gitops policies set {topic} {assignment} --registry {plan_input.registry}"
 
 
 def _comes_first(plan_input: PlanInput, planned: _PlanParts) -> bool:

@@ -289,7 +289,7 @@ def test_a_topic_that_is_open_for_no_known_reason_is_told_of() -> None:
 @pytest.mark.rule("PLAN-R009")
 def test_no_command_is_offered_that_would_lock_clients_out() -> None:
     """v1 cannot read v0, so under FULL_TRANSITIVE no consumer with v1 connects."""
-    other = avro(field("a", "string"))
+    other = avro(field("a", "long"))
     strict = {ORDERS: NamespacePolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)}
     is_open = TopicPolicies(schema_compatibility_strategy=_OPEN)
     observed = state(topic_state(CREATED, _OLD, other, policies=is_open), namespaces=strict)
