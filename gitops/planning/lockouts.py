@@ -49,15 +49,20 @@ LocatePolicy = Callable[[NamespaceName | TopicName | None, str], Location | None
 def client_kinds(
     history: SchemaHistory, stored: StoredHistory, declared: Iterable[DeclaredUse] = ()
 ) -> tuple[ClientKind, ...]:
-    """Clients of each live version, newest first, without a schema, and with declared ones."""
-    names: dict[tuple[Role, int | None], list[str]] = {}
-    own = []
+    """Clients of each live version, newest first, without a schema, and with declared ones.
+
+    A client that is declared twice, before and after a change, counts once.
+    """
+    names: dict[tuple[Role, int | None], dict[str, None]] = {}
+    own: list[ClientKind] = []
     for use in declared:
         version = _version(use.schema, history)
         if version is not None or use.schema == "NONE":
-            names.setdefault((use.role, version), []).append(use.client)
+            names.setdefault((use.role, version), {})[use.client] = None
         elif isinstance(use.schema, SchemaInfo) and (offer := _stored(use.schema)):
-            own.append(ClientKind(role=use.role, offer=offer, clients=(use.client,)))
+            kind = ClientKind(role=use.role, offer=offer, clients=(use.client,))
+            if kind not in own:
+                own.append(kind)
     offers: list[tuple[int | None, Offer]] = [*reversed(stored.entries), (None, "NONE")]
     return (
         *(

@@ -304,23 +304,38 @@ def test_a_waiver_of_the_namespace_approves_exactly_this() -> None:
     assert [one.rule for one in unneeded.findings] == ["WAIVER-R003"]
 
 
+def consumer(name: str, schema: VersionPin | SchemaInfo) -> Client:
+    here = Location(file=f"clients/{name}.yaml")
+    use = Consumes(topic=CREATED, subscription=name, schemas=(schema,), location=here)
+    return Client(name=name, owner="", consumes=(use,), produces=(), location=here)
+
+
+@pytest.mark.parametrize("schema", [VersionPin(version=0), NARROWER], ids=["version", "own"])
+def test_a_check_that_counts_a_client_twice_asks_for_the_approval_that_a_plan_needs(
+    schema: VersionPin | SchemaInfo,
+) -> None:
+    """A check has the clients from before and after a change, the plan after it only the latter."""
+    asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.ALWAYS_INCOMPATIBLE, LONG, TEXT)
+    client = consumer("billing", schema)
+
+    (checked,) = make_plan(replace(asked, clients=(client, client))).proposals
+    (planned,) = make_plan(replace(asked, clients=(client,))).proposals
+
+    assert checked.text == planned.text
+
+
 @pytest.mark.parametrize("schema", [VersionPin(version=0), NARROWER], ids=["version", "own"])
 def test_a_client_that_is_declared_after_the_approval_is_not_approved(
     schema: VersionPin | SchemaInfo,
 ) -> None:
-    def client(name: str, schema: VersionPin | SchemaInfo) -> Client:
-        here = Location(file=f"clients/{name}.yaml")
-        use = Consumes(topic=CREATED, subscription=name, schemas=(schema,), location=here)
-        return Client(name=name, owner="", consumes=(use,), produces=(), location=here)
-
     asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.FULL_TRANSITIVE, LONG, TEXT)
-    first = client("first", VersionPin(version=1))
+    first = consumer("first", VersionPin(version=1))
     (proposal,) = make_plan(replace(asked, clients=(first,))).proposals
     fingerprint = proposal.text.partition('fingerprint: "')[2].partition('"')[0]
     agreed = replace(waiver(fingerprint), subject=ORDERS)
 
     approved = make_plan(replace(asked, clients=(first,), waivers=(agreed,)))
-    later = make_plan(replace(asked, clients=(first, client("later", schema)), waivers=(agreed,)))
+    later = make_plan(replace(asked, clients=(first, consumer("later", schema)), waivers=(agreed,)))
 
     assert Severity.ERROR not in {finding.severity for finding in approved.findings}
     errors = [one.message for one in later.findings if one.severity is Severity.ERROR]
