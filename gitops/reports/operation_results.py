@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gitops.model.apply_result import Result
@@ -14,6 +14,9 @@ from gitops.model.check import CheckReport
 from gitops.model.drift import DriftReport
 from gitops.model.errors import GitopsError
 from gitops.model.journal import JournalRun
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import SetPolicy
+from gitops.model.policy import PolicyChange
 from gitops.model.restore import Restore, RestoreCheck
 from gitops.ports import Registry
 from gitops.reports.audit_wording import decided_by, scope_text
@@ -119,3 +122,26 @@ class RestoreResult:
     results: Sequence[Result] = ()
     error: GitopsError | None = None
     check: RestoreCheck | None = None
+
+    @property
+    def policies(self) -> Mapping[NamespaceName | TopicName, tuple[PolicyChange, ...]]:
+        """What becomes of policies, or what became of them where the restore stopped.
+
+        A strategy that is open for the time of the restore is no change.
+        """
+        actions = (
+            [one.action for one in self.results if one.error is None]
+            if self.error
+            else self.restore.plan.actions
+        )
+        changes: dict[NamespaceName | TopicName, dict[str, PolicyChange]] = {}
+        for action in actions:
+            if isinstance(action, SetPolicy):
+                keys, change = changes.setdefault(action.subject, {}), action.change
+                first = keys.get(change.key, change)
+                keys[change.key] = replace(change, before=first.before)
+        return {
+            subject: effective
+            for subject, keys in changes.items()
+            if (effective := tuple(each for each in keys.values() if each.before != each.after))
+        }

@@ -14,6 +14,7 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.restore import Obstacle, Restore, TopicRestore
+from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import RestoreResult
 
@@ -63,7 +64,7 @@ def scope_text(restore: Restore) -> str:
 
 
 def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
-    """The obstacles, or else each topic that is not complete, and what differs in the end."""
+    """The obstacles, or else each topic that is not complete, what differs, and the policies."""
     restore = result.restore
     if restore.obstacles:
         yield from map(_obstacle, restore.obstacles)
@@ -76,6 +77,11 @@ def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
         elif not one.is_there:
             sign, ended = _ended(one, result) if result.error else ("+", "")
             yield RestoreEntry(sign=sign, subject=str(one.topic), title=f"{_topic(one)}{ended}")
+    for subject, changes in result.policies.items():
+        title = "; ".join(
+            f"{each.key} {policy_text(each.before)} → {policy_text(each.after)}" for each in changes
+        )
+        yield RestoreEntry(sign="~", subject=str(subject), title=title)
 
 
 def _ended(one: TopicRestore, result: RestoreResult) -> tuple[str, str]:
@@ -100,11 +106,9 @@ def other_lines(result: RestoreResult) -> list[str]:
     actions = _done_or_planned(result)
     made = sum(isinstance(each, CreateNamespace) for each in actions)
     topics = sum(isinstance(each, CreateTopic) for each in actions)
-    kept = sum(isinstance(each, SetPolicy) and not each.loosens for each in actions)
     held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
     others = [count(made, "namespace")] if made else []
     others += [count(topics, "topic")] if topics else []
-    others += [count(kept, "policy", "policies")] if kept else []
     lines = [f"also as recorded: {', '.join(others)}"] if others else []
     if held and not result.error:
         lines.append(

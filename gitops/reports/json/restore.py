@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gitops.model.policy import value_text
 from gitops.model.restore import Obstacle, Restore, TopicRestore
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import API_VERSION
@@ -32,6 +33,16 @@ def restore_document(result: RestoreResult) -> Document:
         "left": [
             {"subject": subject_name(one.subject), "reason": one.reason, "hint": one.hint}
             for one in restore.left
+        ],
+        "policies": [
+            {
+                "subject": subject_name(subject),
+                "key": each.key,
+                "before": value_text(each.before),
+                "after": value_text(each.after),
+            }
+            for subject, changes in result.policies.items()
+            for each in changes
         ],
         "actions": {
             "planned": len(restore.plan.actions),

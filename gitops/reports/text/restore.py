@@ -18,7 +18,7 @@ from gitops.reports.restore_wording import (
 from gitops.reports.text.layout import SIGNS, Hanging, align_columns
 from gitops.reports.text.plain import safe, short
 
-_STYLES = {"✗": "bold red", "✓": "bold green", "+": SIGNS["+"]}
+_STYLES = {"✗": "bold red", "✓": "bold green", "+": SIGNS["+"], "~": SIGNS["~"]}
 _LONGEST = 2000
 
 

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from gitops.model.apply_result import Result
 from gitops.model.errors import OutsideError
-from gitops.model.plan import DeleteSchema, RegisterSchema
+from gitops.model.plan import DeleteSchema, RegisterSchema, SetPolicy
+from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.restore import RestoreCheck
 from gitops.reports.markdown.restore import restore_markdown
 from gitops.reports.operation_results import RestoreResult
@@ -25,8 +26,9 @@ rehearsal · rehearsal.db · snapshot of production of Pulsar 4.0.7, taken 2026-
 + shop/orders/created   v0 to v1
 + shop/orders/deleted   2 deletions in place of v0 to v1
 + shop/payments/paid    v1 after 1 deletion in place of v0
+~ shop/orders           schemaCompatibilityStrategy – → FULL; isAllowAutoUpdateSchema – → true
 
-also as recorded: 2 namespaces, 2 policies
+also as recorded: 2 namespaces
 while versions are registered, every strategy accepts them and no producer can register one: 2
   policies set back at the end
 """
@@ -50,8 +52,9 @@ rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics,
 ✗ shop/orders/created   not as recorded: v1 is another schema
 + shop/orders/deleted   2 deletions in place of v0 to v1
 + shop/payments/paid    v1 after 1 deletion in place of v0
+~ shop/orders           schemaCompatibilityStrategy – → FULL; isAllowAutoUpdateSchema – → true
 
-also as recorded: 2 namespaces, 2 policies
+also as recorded: 2 namespaces
 while versions are registered, every strategy accepts them and no producer can register one: 2
   policies set back at the end
 """
@@ -64,6 +67,22 @@ rehearsal · rehearsal.db · snapshot of production · 2 namespaces · 4 topics,
 ✗ shop/orders/deleted   2 deletions in place of v0 to v1: 1 of 2 steps done
 + shop/payments/paid    v1 after 1 deletion in place of v0: not begun
 """
+
+
+def test_a_restore_that_stopped_names_the_policies_that_it_set() -> None:
+    """The strategy was opened and set back, and the other policy is not reached."""
+    first, *_, last = [
+        each
+        for each in WORK.plan.actions
+        if isinstance(each, SetPolicy) and each.change.key == "schemaCompatibilityStrategy"
+    ]
+    tried = (Result(action=first), Result(action=last, closes=True))
+
+    (opened,) = RestoreResult(restore=WORK, error=OutsideError("x"), results=tried[:1]).policies
+    (change,) = RestoreResult(restore=WORK, error=OutsideError("x"), results=tried).policies[opened]
+
+    assert str(opened) == "shop/orders"
+    assert (change.before, change.after) == (None, SchemaCompatibilityStrategy.FULL)
 
 
 def _until_third() -> list[Result]:
