@@ -36,6 +36,7 @@ from gitops.schemas.payload import PayloadError, to_stored, to_stored_type
 
 LATEST: Final = "PLAN-R020"
 OLDER: Final = "PLAN-R021"
+LOCKOUTS: Final = (LATEST, OLDER)
 STILL_USED: Final = "CLIENT-R005"
 UNREGISTERED: Final = "PLAN-R022"
 _LISTED: Final = 5
@@ -270,7 +271,7 @@ def without_named_clients(
 
 def _is_by_schema(finding: Finding) -> bool:
     """Whether it names clients that a new version locks out, without the approval of a waiver."""
-    is_lockout = finding.rule in (LATEST, OLDER)
+    is_lockout = finding.rule in LOCKOUTS
     return is_lockout and finding.origin is None and not is_waived(finding)
 
 
@@ -284,7 +285,7 @@ def clients_named_by_plan(findings: Iterable[Finding]) -> frozenset[tuple[str, s
         (member.subject, client)
         for finding in findings
         for member in finding.members
-        if member.rule in (LATEST, OLDER)
+        if member.rule in LOCKOUTS
         and not _is_by_schema(member)
         and (member.severity > Severity.INFO or is_waived(member))
         for client in member.clients

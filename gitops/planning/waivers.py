@@ -105,11 +105,7 @@ def is_waived(finding: Finding) -> bool:
 
 def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
     """The findings as they read once the waiver already lets the schema pass: no error is left."""
-    reason = " ".join(waiver.reason.split())
-    said = (
-        f"{WAIVED_UNTIL}{waiver.expires} by {waiver.file}, approved by {waiver.approved_by}, "
-        f'with the reason "{reason}"'
-    )
+    said = _approval(waiver)
     return tuple(
         replace(one, severity=Severity.INFO, hint=said, patch="")
         if one.severity is Severity.ERROR
@@ -118,13 +114,23 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
     )
 
 
+def _approval(waiver: Waiver) -> str:
+    reason = " ".join(waiver.reason.split())
+    return (
+        f"{WAIVED_UNTIL}{waiver.expires} by {waiver.file}, approved by {waiver.approved_by}, "
+        f'with the reason "{reason}"'
+    )
+
+
 def used_waivers(waivers: Iterable[Waiver], plans: Iterable[Plan]) -> tuple[Waiver, ...]:
-    """Those that let a schema of a plan in, or a difference that Pulsar ignores."""
+    """Those that let a schema of a plan in, or a difference that Pulsar ignores, or a lockout."""
+    plans = tuple(plans)
     entries = (entry for plan in plans for entry in (*plan.actions, *plan.notices))
     used = {
         entry.waiver for entry in entries if isinstance(entry, RegisterSchema | SchemaSwallowed)
     }
-    return tuple(one for one in waivers if one.name in used)
+    approvals = {one.hint for plan in plans for one in plan.findings if is_waived(one)}
+    return tuple(one for one in waivers if one.name in used or _approval(one) in approvals)
 
 
 def propose_waiver(

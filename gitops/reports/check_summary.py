@@ -16,7 +16,9 @@ from gitops.model.findings import Finding, Location, Severity, causes_of, group
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.waivers import WaiverProposal
+from gitops.planning.lockout_findings import LOCKOUTS
 from gitops.planning.registry_comparison import VersionSkew
+from gitops.planning.waivers import is_waived
 from gitops.reports.upgrade_order import UpgradeOrder
 
 _Rank = tuple[int, bool, int, tuple[str, int, int, str, str]]
@@ -167,7 +169,7 @@ def refusals(report: CheckReport) -> Iterator[RefusedSchema]:
 def verdict(report: CheckReport) -> Verdict:
     """A refusal is worse than a registry that did not answer, and that than any other error.
 
-    A schema that only a waiver lets in is worse than a warning.
+    What only a waiver lets pass, such as a schema or a lockout, is worse than a warning.
     """
     worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
     if any(refusals(report)):
@@ -176,7 +178,7 @@ def verdict(report: CheckReport) -> Verdict:
         return Verdict.UNKNOWN
     if worst is Severity.ERROR:
         return Verdict.ERRORS
-    if waived_schemas(report):
+    if waived_schemas(report) or waived_lockouts(report):
         return Verdict.WAIVED
     return Verdict.WARNINGS if worst is Severity.WARNING else Verdict.GOOD
 
@@ -229,6 +231,12 @@ def waived_schemas(
         for entry in (*its.plan.actions, *its.plan.notices)
         if isinstance(entry, RegisterSchema | SchemaSwallowed) and entry.waiver
     )
+
+
+def waived_lockouts(report: CheckReport) -> tuple[Finding, ...]:
+    """Clients that cannot connect any more, which a waiver approves."""
+    findings = [one for its in report.registries for one in its.plan.findings]
+    return tuple(one for one in findings if is_waived(one) and one.rule in LOCKOUTS)
 
 
 def count_unanswered(report: CheckReport) -> tuple[int, int]:

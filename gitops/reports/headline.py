@@ -23,7 +23,7 @@ from gitops.reports.check_summary import (
     reported_causes,
     severity_counts,
     verdict,
-    waived_schemas,
+    waived_lockouts,
 )
 from gitops.reports.decision_reasons import RENAME
 from gitops.reports.topic_rows import Row, TopicStatus
@@ -69,7 +69,9 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
             return "⚠", f"{_good(report, topics)}{_losses(report)}, {_warned(report)}"
         case Verdict.WAIVED | Verdict.GOOD:
             odd = any(topics[each] for each in TopicStatus if each < TopicStatus.WARNED)
-            return "⚠" if odd else "✓", _good(report, topics)
+            locked_out = "; clients can no longer connect" if waived_lockouts(report) else ""
+            sign = "⚠" if odd or locked_out else "✓"
+            return sign, f"{_good(report, topics)}{locked_out}"
 
 
 def merge_text(report: CheckReport) -> str:
@@ -83,8 +85,7 @@ def merge_text(report: CheckReport) -> str:
             rules = _error_rules(one.finding for one in all_findings(report))
             return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
         case Verdict.WAIVED:
-            several = len({action.waiver for _, action in waived_schemas(report)}) > 1
-            reasons = "waivers' reasons are" if several else "waiver's reason is"
+            reasons = "waivers' reasons are" if len(report.waivers) > 1 else "waiver's reason is"
             return f"Can be merged if the {reasons} true"
         case _:
             return "Can be merged"

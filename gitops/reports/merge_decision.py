@@ -10,6 +10,7 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.model.rollout import Upgrade
 from gitops.model.rollout_reason import name_list
+from gitops.planning.waivers import is_waived
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
     SPLIT,
@@ -22,6 +23,7 @@ from gitops.reports.check_summary import (
     refusals,
     reported_causes,
     verdict,
+    waived_lockouts,
     waived_schemas,
 )
 from gitops.reports.decision_reasons import RENAME, Reasons, more_text, subject_text
@@ -132,8 +134,14 @@ def _review(report: CheckReport) -> str:
 
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
-    waived = {str(action.topic) for _, action in waived_schemas(report)}
-    return [one for one in told if one.severity is Severity.INFO and waived & set(one.subjects)]
+    topics = {str(action.topic) for _, action in waived_schemas(report)}
+    lockouts = {one.rule for one in waived_lockouts(report)}
+    return [
+        one
+        for one in told
+        if (one.severity is Severity.INFO and topics & set(one.subjects))
+        or (is_waived(one) and one.rule in lockouts)
+    ]
 
 
 # What next.

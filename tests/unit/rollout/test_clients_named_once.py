@@ -7,6 +7,9 @@ import re
 import pytest
 
 from gitops.model.findings import Finding, Severity
+from gitops.reports.headline import headline
+from gitops.reports.merge_decision import merge_decision
+from gitops.reports.topic_rows import rows_of
 from tests.support.check_repository import FOLDER, manifest, record, report
 from tests.support.git_repos import GitRepository
 from tests.support.rollout_repository import (
@@ -128,6 +131,15 @@ def test_a_new_client_that_a_policy_keeps_out_is_named_once(repo: GitRepository)
     repo.write({proposal.file: re.sub('(reason|approvedBy): ""', r'\1: "because"', proposal.text)})
 
     assert lockouts(repo) == [("PLAN-R020", Severity.INFO, who)]
+    checked = report(repo)
+    rows = rows_of(checked.registries)
+    assert headline(checked, rows) == (
+        "⚠ Can be merged if the waiver's reason is true: "
+        "1 policy change, no schema changes; clients can no longer connect"
+    )
+    why, approved = merge_decision(checked, rows).why
+    assert who in why
+    assert "approved by because" in approved
 
 
 def test_a_new_client_that_no_policy_lets_in_is_not_approved_with_others(
