@@ -276,8 +276,13 @@ class _Report:
 
     def end(self) -> None:
         """Count, and print what is not printed yet."""
+        from gitops.reports.text.apply import lockout_lines
+
         if self._results:
             self._add(Text(""))
+        is_done = all(result.error is None for result in self._results)
+        if is_done and (lockouts := lockout_lines(self._execution.plan)):
+            self._add(*lockouts, Text(""))
         if skipped := self._execution.skipped:
             self._add(skipped_text(skipped), Text(""))
         self._add(self._count(time.monotonic() - self._execution.started))

@@ -29,9 +29,13 @@ def breaking(applied: Path) -> Path:
 def waived(breaking: Path, command: CommandLine) -> Path:
     """That, with a waiver for it."""
     command("plan", "--repo", breaking, "--waivers", breaking / "waivers")
-    _edit(_waiver(breaking), 'reason: ""', "reason: all consumers are upgraded")
-    _edit(_waiver(breaking), 'approvedBy: ""', 'approvedBy: "@acme/platform"')
+    _fill_in(_waiver(breaking))
     return breaking
+
+
+def _fill_in(waiver: Path) -> None:
+    _edit(waiver, 'reason: ""', "reason: all consumers are upgraded")
+    _edit(waiver, 'approvedBy: ""', 'approvedBy: "@acme/platform"')
 
 
 def _edit(file: Path, old: str, new: str) -> None:
@@ -211,8 +215,23 @@ def test_a_check_writes_the_waiver_that_the_plan_takes(applied: Path, command: C
     assert "`--waivers waivers/` writes it" in " ".join(before.out.split())
     assert "writes it" not in " ".join(said.out.split())
     assert "it is written: fill in reason and approvedBy" in " ".join(said.out.split())
-    _edit(_waiver(applied), 'reason: ""', "reason: all consumers are upgraded")
-    _edit(_waiver(applied), 'approvedBy: ""', 'approvedBy: "@acme/platform"')
+    _fill_in(_waiver(applied))
 
     assert command("plan", "--repo", applied).code == 0
     assert command("check", "--base", "main", "--repo", applied).code == 0
+
+
+def test_an_apply_names_the_clients_that_an_approved_policy_locks_out(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    plan = tmp_path / "plan.json"
+    _edit(applied / "namespaces/shop/payments/namespace.yaml", "FULL", "ALWAYS_INCOMPATIBLE")
+    assert command("plan", "--repo", applied, "--waivers", applied / "waivers").code == 1
+    _fill_in(_waiver(applied))
+    assert command("plan", "--repo", applied, "--out", plan).code == 0
+
+    done = command("apply", "--repo", applied, plan)
+
+    assert done.code == 0, done.err
+    (line,) = (one for one in done.out.splitlines() if "can no longer connect" in one)
+    assert line.startswith("⚠ shop/payments/captured: consumers with v0, the latest version, ")
