@@ -31,6 +31,10 @@ USER_AGENT: Final = f"pulsar-schema-gitops/{__version__}"
 LARGEST_ANSWER: Final = 64 << 20
 """Bytes; 100,000 topics' names are a tenth of it."""
 
+MOST_CONTAINERS: Final = 4_000_000
+"""Objects and arrays of an answer, and braces in its texts: each costs a hundred times its bytes in
+memory. All versions of a topic fill the largest answer with a quarter of it."""
+
 LARGEST_UNPACKED: Final = 8 << 20
 """Bytes of an answer that is packed although nobody asked for it: a proxy may do so, and a little
 that is sent can cost gigabytes of memory."""
@@ -180,6 +184,17 @@ def _read_answer(response: http.client.HTTPResponse, method: str, url: str) -> A
 
 
 def _read_body(response: http.client.HTTPResponse, method: str, url: str) -> bytes:
+    body = _read_bytes(response, method, url)
+    if body.count(b"{") + body.count(b"[") > MOST_CONTAINERS:
+        raise OutsideError(
+            f"the answer contains more than {MOST_CONTAINERS:,} objects and arrays",
+            where=place(method, url),
+            hint="is this really Pulsar's admin endpoint?",
+        )
+    return body
+
+
+def _read_bytes(response: http.client.HTTPResponse, method: str, url: str) -> bytes:
     announced = response.length
     is_packed = response.headers.get("Content-Encoding", "identity").lower() != "identity"
     most = LARGEST_UNPACKED if is_packed else LARGEST_ANSWER

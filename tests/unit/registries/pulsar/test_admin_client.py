@@ -286,6 +286,19 @@ def test_an_answer_beyond_the_limit_is_refused(
         open_test_client(server.url).get("x")
 
 
+def test_an_answer_whose_objects_would_fill_the_memory_is_refused(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "MOST_CONTAINERS", 10)
+    httpserver.expect_request("/admin/v2/good").respond_with_data(f"[{', '.join(['{}'] * 9)}]")
+    httpserver.expect_request("/admin/v2/bad").respond_with_data(f"[{', '.join(['[]'] * 10)}]")
+    client = open_test_client(httpserver.url_for(""))
+
+    assert client.get("good").status == 200
+    with pytest.raises(OutsideError, match="more than 10 objects and arrays"):
+        client.get("bad")
+
+
 def test_a_small_answer_that_unzips_beyond_the_limit_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
