@@ -48,6 +48,12 @@ def read_plans(path: Path) -> tuple[Document, ...]:
 _LARGEST: Final = 128 << 20
 """Bytes: 10,000 schemas of 10 KB are less."""
 
+_MOST_VALUES: Final = 8_000_000
+"""JSON values, and brackets and commas in texts: 130,000 actions have six million."""
+
+_MOST_PLACED: Final = 4 << 20
+"""Characters of a text in which mistakes have a line: its tree takes fifty times that of memory."""
+
 
 def _require_size(path: Path) -> None:
     """Raise UsageError for a file that would take minutes, and gigabytes of memory."""
@@ -58,7 +64,7 @@ def _require_size(path: Path) -> None:
     if size > _LARGEST:
         raise UsageError(
             f"{path} is larger than {_LARGEST >> 20} MiB",
-            hint="apply it in parts: plan with fewer of the files",
+            hint=_IN_PARTS,
         )
 
 
@@ -77,13 +83,15 @@ def parse_plan(text: str, file: str) -> Document:
 
 def _require_valid(name: str, document: Document, text: str, file: str) -> None:
     if problems := schema_problems(name, document):
-        _refuse(problems, JsonPositions(file, text))
+        _refuse(problems, file, text)
 
 
 def _read_json(text: str, file: str) -> Document:
     if text.startswith("\ufeff"):
         hint = "save it as UTF-8 without BOM, or write it anew with `plan --out FILE`"
         raise UsageError(f"{file} begins with a byte order mark", hint=hint)
+    if sum(map(text.count, "{[,")) > _MOST_VALUES:
+        raise UsageError(f"{file} contains more than {_MOST_VALUES:,} values", hint=_IN_PARTS)
     try:
         content: object = json.loads(text)
     except (ValueError, RecursionError):
@@ -93,8 +101,9 @@ def _read_json(text: str, file: str) -> Document:
     return content
 
 
-def _refuse(problems: list[SchemaProblem], positions: JsonPositions) -> NoReturn:
+def _refuse(problems: list[SchemaProblem], file: str, text: str) -> NoReturn:
     """Say what is wrong first in the file, and how much more there is."""
+    positions = JsonPositions(file, text if len(text) <= _MOST_PLACED else "")
     placed = [(positions.at_pointer(pointer(one.path), at_key=one.at_key), one) for one in problems]
     where, first = min(placed, key=lambda one: (one[0].line or 0, one[0].column or 0))
     more = len(problems) - 1
@@ -105,6 +114,7 @@ def _refuse(problems: list[SchemaProblem], positions: JsonPositions) -> NoReturn
     )
 
 
+_IN_PARTS: Final = "apply it in parts: `plan NAMESPACE …` plans some of the files"
 _WRITE: Final = "write one with `plan --out FILE`"
 _CHOOSE: Final = "choose one with --registry NAME; the next one can follow"
 _SEVERAL: Final = "Plans"

@@ -70,6 +70,22 @@ def test_a_plan_file_beyond_the_limit_is_refused(
         read_plans(file)
 
 
+def test_a_plan_file_of_very_many_values_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text('{"kind": "Plan", "x": [[], [], [], []]}')
+    monkeypatch.setattr(plan_file, "_MOST_VALUES", 9)
+    with pytest.raises(UsageError, match="contains more than 9 values"):
+        read_plans(file)
+
+    monkeypatch.setattr(plan_file, "_MOST_VALUES", 10)
+    monkeypatch.setattr(plan_file, "_MOST_PLACED", 10)
+    with pytest.raises(UsageError, match="the plan file is not valid") as error:
+        read_plans(file)
+    assert error.value.where == f"{file}:1:1", "without a tree of the text"
+
+
 @pytest.mark.parametrize("name", [MANIFEST, f"{SCHEMAS}/0.json"])
 def test_a_document_of_a_capture_beyond_the_limit_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
