@@ -155,6 +155,9 @@ class PatchSuggester:
 
     def _solve(self, place: _Place) -> None:
         """Find the smallest edit that helps, or why there is none."""
+        if not self.effort.is_left(self.size):  # each edit is a copy of the text
+            place.untried = True
+            return
         for edit in self._edits(place):
             before, after = self._after(self.new.text), self._after(edit.text)
             if before is None or after is None:
