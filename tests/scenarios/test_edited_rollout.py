@@ -83,7 +83,8 @@ def test_what_is_said_with_the_edits_is_said_after_them(
     assert "refused" not in after
     for topic, first in promised.items():  # a change that is undone has no row
         assert first.removesuffix(_WITH_EDIT) == firsts.get(topic, "nobody")
-    assert _steps(before) == _steps(after)
+    # Below a refusal, a rollout in which nobody has to wait is left out.
+    assert _steps(before) in ([], _steps(after))
 
 
 def _comment() -> str:
