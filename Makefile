@@ -8,9 +8,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 BIN := .venv/bin
 READY := .venv/.ready
-# Two workers suit a small machine; each starts a broker, and a file's broker tests share it. Groups
-# start in the order of tests/conftest.py, the long ones first.
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+# Three workers suit two cores: tests wait for brokers and for Spark a third of their time. Each
+# worker starts a broker, and a file's broker tests share it. Groups start in the order of
+# tests/conftest.py, the long ones first.
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: help
 help: ## This list
@@ -34,7 +35,7 @@ test: lint java ## Everything: style, types, layers, all tests, also with a real
 .PHONY: quick
 quick: style ## Under a minute: style, layers, and the unit tests that are fast
 	@echo "fast unit tests"
-	@HYPOTHESIS_PROFILE=quick $(PYTEST) --dist loadfile --quiet -m "not broker and not slow" tests/unit tests/architecture
+	@HYPOTHESIS_PROFILE=quick $(PYTEST) -n 2 --dist loadfile --quiet -m "not broker and not slow" tests/unit tests/architecture
 
 .PHONY: pythons
 pythons: $(READY) ## Rule cases, recorded decisions and commands, on every other Python from 3.11 on

@@ -48,6 +48,7 @@ def test_the_text_of_a_case() -> None:
     assert pack(unpack(_TEXT), "A sentence about the case.\n\n") == _TEXT
 
 
+@pytest.mark.slow
 @given(st.dictionaries(_PATHS, _LINES | st.binary() | st.builds(Link, _PATHS)))
 def test_every_file_comes_back(files: dict[str, bytes | Link]) -> None:
     assert unpack(pack(files)) == files

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from tests.support.project_files import ROOT, project_files
 
 
@@ -24,6 +26,7 @@ def test_every_package_says_what_it_is_for() -> None:
     assert not silent
 
 
+@pytest.mark.slow
 def test_only_the_edges_change_the_recursion_limit() -> None:
     """A setting of the whole process: the core never touches it."""
     naming = {

@@ -87,6 +87,7 @@ def _found(text: str, phrases: dict[str, str]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_messages_are_in_plain_words() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {each}"

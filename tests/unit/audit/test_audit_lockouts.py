@@ -68,6 +68,7 @@ def test_a_history_that_satisfies_the_strategy_locks_nobody_out() -> None:
     assert not [one for one in report.findings if one.rule == "AUDIT-S003"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [("3.0", "4.0"), ("4.0", "4.2"), ("4.0", "5.0"), ("5.0", "4.0")])
 def test_an_upgrade_names_each_client_that_it_locks_out(lines: tuple[str, str]) -> None:
     """The differences between lines, from which AUDIT-U001 to U003 are made, contain them all."""

@@ -88,6 +88,7 @@ def _differences(
         return operations.differences(topic, line(target))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     pairs(),

@@ -45,6 +45,7 @@ def _run(repo: Path, *words: object) -> tuple[int, str, str]:
     return done.code, done.out, done.err
 
 
+@pytest.mark.slow
 def test_a_plan_file_has_its_journal_beside_it(repo: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     assert _run(repo, "plan", "--out", plan)[0] == 0
@@ -58,6 +59,7 @@ def test_a_plan_file_has_its_journal_beside_it(repo: Path, tmp_path: Path) -> No
     assert _DONE in out
 
 
+@pytest.mark.slow
 def test_an_apply_that_was_cut_is_told_and_goes_on(repo: Path, broken: pytest.MonkeyPatch) -> None:
     assert _run(repo, "apply", "--auto-approve")[0] == 6
     broken.undo()
@@ -78,6 +80,7 @@ def test_an_apply_that_was_cut_is_told_and_goes_on(repo: Path, broken: pytest.Mo
     assert _run(repo, "plan", "--detailed-exitcode")[0] == 0
 
 
+@pytest.mark.slow
 def test_what_was_carried_out_whole_is_not_resumed(repo: Path) -> None:
     assert _run(repo, "apply", "--auto-approve")[0] == 0
 
@@ -87,6 +90,7 @@ def test_what_was_carried_out_whole_is_not_resumed(repo: Path) -> None:
     assert "there is nothing to resume" in err
 
 
+@pytest.mark.slow
 def test_a_plan_that_nobody_applied_is_not_resumed(repo: Path, tmp_path: Path) -> None:
     plan, journal = tmp_path / "plan.json", tmp_path / "journal"
     assert _run(repo, "plan", "--out", plan)[0] == 0
@@ -102,6 +106,7 @@ def test_a_plan_that_nobody_applied_is_not_resumed(repo: Path, tmp_path: Path) -
     assert "no apply of this plan is in the journal" in err
 
 
+@pytest.mark.slow
 def test_a_journal_of_a_plan_file_needs_the_file(
     repo: Path, tmp_path: Path, broken: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +122,7 @@ def test_a_journal_of_a_plan_file_needs_the_file(
     assert _run(repo, "apply", "--resume", plan, "--journal", journal)[0] == 0
 
 
+@pytest.mark.slow
 def test_without_a_journal_nothing_is_done(repo: Path) -> None:
     code, _, err = _run(repo, "apply", "--auto-approve", "--journal", "/dev/full")
 
@@ -141,6 +147,7 @@ def test_words_that_contradict_each_other_are_refused(repo: Path, words: tuple[s
     assert "is about an apply that there was" in err
 
 
+@pytest.mark.slow
 def test_an_apply_without_work_writes_no_journal(repo: Path) -> None:
     assert _run(repo, "apply", "--auto-approve")[0] == 0
     (repo / ".gitops" / "local.journal").unlink()
@@ -150,6 +157,7 @@ def test_an_apply_without_work_writes_no_journal(repo: Path) -> None:
     assert not (repo / ".gitops" / "local.journal").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gitops.yaml", "namespaces/shop/orders/order-created.avsc"])
 def test_no_file_of_the_repository_becomes_a_journal(repo: Path, name: str) -> None:
     before = (repo / name).read_bytes()
@@ -162,6 +170,7 @@ def test_no_file_of_the_repository_becomes_a_journal(repo: Path, name: str) -> N
     assert _run(repo, "plan", "--detailed-exitcode")[0] == 3
 
 
+@pytest.mark.slow
 def test_an_empty_journal_has_no_apply_to_resume(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "journal").touch()
 

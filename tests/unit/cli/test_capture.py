@@ -36,6 +36,7 @@ def test_anything_else_is_no_moment(text: str) -> None:
         moment("--since", text, NOW)
 
 
+@pytest.mark.slow
 def test_a_registry_without_messages_is_named(command: CommandLine, applied: Path) -> None:
     ran = command("capture", "shop/orders/order-created", "--out", "x", "--repo", applied)
     assert ran.code == 2

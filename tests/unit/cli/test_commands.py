@@ -75,6 +75,7 @@ def test_validate_looks_only_where_it_is_asked_to(repo: Path, command: CommandLi
     assert command("validate", "--repo", repo, "namespaces/shop").code == 1
 
 
+@pytest.mark.slow
 def test_warnings_fail_a_run_only_if_asked(repo: Path, command: CommandLine) -> None:
     (repo / "types/unused.avsc").write_text('{"type": "fixed", "name": "Unused", "size": 2}')
     assert command("validate", "--repo", repo).code == 0
@@ -127,6 +128,7 @@ def test_a_broken_snapshot_is_recorded_again(applied: Path, command: CommandLine
     assert place.read_bytes() == good
 
 
+@pytest.mark.slow
 def test_a_file_of_somebody_else_stays_where_it_is(applied: Path, command: CommandLine) -> None:
     place = applied / "snapshots/local/shop/orders/mine.json"
     place.parent.mkdir(parents=True)

@@ -55,6 +55,7 @@ def drifted(small: GitRepository, tmp_path: Path, command: CommandLine) -> GitRe
     return small
 
 
+@pytest.mark.slow
 def test_no_drift_is_0(small: GitRepository, command: CommandLine) -> None:
     done = command("drift", "--repo", small.root)
 
@@ -63,6 +64,7 @@ def test_no_drift_is_0(small: GitRepository, command: CommandLine) -> None:
     assert f"({small.head[:7]})" in done.out
 
 
+@pytest.mark.slow
 def test_drift_is_3_until_it_is_adopted(drifted: GitRepository, command: CommandLine) -> None:
     found = command("drift", "--repo", drifted.root)
     adopted = command("drift", "--repo", drifted.root, "--adopt", "shop/orders/t")
@@ -76,6 +78,7 @@ def test_drift_is_3_until_it_is_adopted(drifted: GitRepository, command: Command
     assert "coupon" in (drifted.root / _FOLDER / "t.avsc").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_what_is_not_committed_is_not_overwritten(
     drifted: GitRepository, command: CommandLine
 ) -> None:
@@ -91,6 +94,7 @@ def test_what_is_not_committed_is_not_overwritten(
     assert (drifted.root / _FOLDER / "t.avsc").read_text("utf-8") == mine
 
 
+@pytest.mark.slow
 def test_what_has_not_drifted_is_not_adopted(drifted: GitRepository, command: CommandLine) -> None:
     args = ("--repo", drifted.root, "--adopt")
 
@@ -103,6 +107,7 @@ def test_what_has_not_drifted_is_not_adopted(drifted: GitRepository, command: Co
     assert "coupon" not in (drifted.root / _FOLDER / "t.avsc").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_names_are_for_an_adoption_of_one_registry(
     small: GitRepository, command: CommandLine
 ) -> None:
@@ -139,6 +144,7 @@ def test_several_registries_end_with_the_worst(
     assert run("both")[:2] == run("local", "other")[:2]
 
 
+@pytest.mark.slow
 def test_a_topic_that_cannot_be_read_is_4(
     small: GitRepository, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +162,7 @@ def test_a_topic_that_cannot_be_read_is_4(
     assert f"wrote {_FOLDER}/by-hand.yaml" in adopted.out
 
 
+@pytest.mark.slow
 def test_files_with_errors_are_1(small: GitRepository, command: CommandLine) -> None:
     small.write({f"{_FOLDER}/t.yaml": "kind: ["})
 

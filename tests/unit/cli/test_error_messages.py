@@ -239,6 +239,7 @@ def test_no_name_is_offered_in_place_of_itself(applied: Path, command: CommandLi
     assert_told(done, 2, "shop/orders/order-status has no schema", "or it was deleted")
 
 
+@pytest.mark.slow
 def test_init_does_not_write_over_anything(repo: Path, command: CommandLine) -> None:
     assert_told(command("init", repo), 2, "is not empty")
     assert_told(command("init", repo / "README.md" / "x"), 2, "cannot write")
@@ -278,6 +279,7 @@ def test_a_deletion_is_confirmed(
     assert "v0  STRING" in kept.out
 
 
+@pytest.mark.slow
 def test_errors_in_files_stop_a_plan_and_an_apply(repo: Path, command: CommandLine) -> None:
     manifest = repo / "namespaces/shop/orders/order-status.yaml"
     manifest.write_text(manifest.read_text().replace("STRING", "STRNG"))

@@ -62,6 +62,7 @@ def check(folder: Path, name: str, repo: str, *more: str) -> int:
     return extract(folder, name, "--check", "--topic", TOPIC, "--repo", repo, *more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("Same", 0), ("New", 3), ("Refused", 1)])
 def test_a_class_is_the_schema_a_new_version_or_refused(
     folder: Path, name: str, code: int, capsys: pytest.CaptureFixture[str]
@@ -77,6 +78,7 @@ def test_a_class_is_the_schema_a_new_version_or_refused(
     assert lines == ([24] if code == 1 else [])
 
 
+@pytest.mark.slow
 def test_the_text_names_the_line_of_the_class(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,6 +88,7 @@ def test_the_text_names_the_line_of_the_class(
     assert "24 |     refund: int" in out
 
 
+@pytest.mark.slow
 def test_the_repository_may_be_the_url_of_a_clone(folder: Path) -> None:
     repo = GitRepository(folder / "schemas")
     repo.git("add", "--all")
@@ -94,6 +97,7 @@ def test_the_repository_may_be_the_url_of_a_clone(folder: Path) -> None:
     assert check(folder, "New", f"file://{folder}/schemas") == 3
 
 
+@pytest.mark.slow
 def test_connect_accepts_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repo = str(folder / "schemas")
     assert run(["apply", "--repo", repo, "--auto-approve"]) == 0
@@ -105,6 +109,7 @@ def test_connect_accepts_a_class(folder: Path, capsys: pytest.CaptureFixture[str
     assert "v0 is registered" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_snapshot_answers_without_the_registry(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,6 +139,7 @@ def test_out_has_the_definition_and_nothing_else(
     assert json.loads(printed)["name"] == "OrderCancelled"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["extracted", "match"])
 def test_json_has_a_published_schema(
     folder: Path, form: str, capsys: pytest.CaptureFixture[str]
@@ -166,6 +172,7 @@ def test_wrong_options_are_usage_errors(words: list[str]) -> None:
     assert raised.value.hint
 
 
+@pytest.mark.slow
 def test_a_topic_that_nobody_has_is_no_answer_of_the_check(folder: Path) -> None:
     with pytest.raises(GitopsError) as raised:
         extract(

@@ -24,11 +24,13 @@ def untidy(repo: Path) -> Path:
     return repo
 
 
+@pytest.mark.slow
 def test_the_template_is_in_order(repo: Path, command: CommandLine) -> None:
     done = command("fmt", "--check", "--repo", repo)
     assert (done.code, done.out, done.err) == (0, "15 in order\n", "")
 
 
+@pytest.mark.slow
 def test_check_changes_nothing_and_fails(untidy: Path, command: CommandLine) -> None:
     before = {path: path.read_bytes() for path in untidy.rglob("*") if path.is_file()}
     done = command("fmt", "--check", "--repo", untidy)
@@ -42,6 +44,7 @@ def test_check_changes_nothing_and_fails(untidy: Path, command: CommandLine) -> 
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.slow
 def test_files_are_written_once(untidy: Path, command: CommandLine) -> None:
     done = command("fmt", "--repo", untidy)
     assert (done.code, "2 changed, 13 in order" in done.out) == (0, True)
@@ -53,6 +56,7 @@ def test_files_are_written_once(untidy: Path, command: CommandLine) -> None:
     assert command("validate", "--repo", untidy).code == 0
 
 
+@pytest.mark.slow
 def test_diffs_are_shown_and_not_written_with_check_and_without(
     untidy: Path, command: CommandLine
 ) -> None:
@@ -75,6 +79,7 @@ def test_no_name_and_no_text_can_forge_output(repo: Path, command: CommandLine) 
     assert (done.code, "\u202e" in done.out, "# \\u202eevil" in done.out) == (1, False, True)
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_left_alone_and_the_others_are_laid_out(
     untidy: Path, command: CommandLine
 ) -> None:
@@ -100,6 +105,7 @@ def test_json_tells_the_same(untidy: Path, command: CommandLine) -> None:
     assert json.loads(command("fmt", "--format", "json", "--repo", untidy).out)["written"] is True
 
 
+@pytest.mark.slow
 def test_paths_are_those_of_validate_and_files_of_others_are_ignored(
     untidy: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +116,7 @@ def test_paths_are_those_of_validate_and_files_of_others_are_ignored(
     assert command("fmt", "..").code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes and links")
 def test_modes_stay_and_nothing_is_written_through_links(
     untidy: Path, tmp_path: Path, command: CommandLine

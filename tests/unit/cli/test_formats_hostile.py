@@ -19,6 +19,7 @@ _HOSTILE = "a\u202eb\u2028c\u2066d\u200be\x85f\x9b31mg\U000e0041h\ufeff"
 _ESCAPED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
+@pytest.mark.slow
 def test_json_escapes_every_character_that_cannot_be_seen() -> None:
     unseen = [
         chr(number)

@@ -87,6 +87,7 @@ def test_without_a_pull_request_nothing_is_asked(
     assert not github.reads
 
 
+@pytest.mark.slow
 def test_what_github_refuses_names_the_permission_and_not_the_token(
     github: GitHubStandIn, report: Path, command: CommandLine
 ) -> None:

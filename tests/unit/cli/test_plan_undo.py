@@ -34,6 +34,7 @@ def repo(tmp_path: Path, command: CommandLine) -> GitRepository:
     return found
 
 
+@pytest.mark.slow
 def test_it_names_the_files_and_plans_them(repo: GitRepository, command: CommandLine) -> None:
     done = command("plan", "--undo", "HEAD", "--repo", repo.root)
 
@@ -43,6 +44,7 @@ def test_it_names_the_files_and_plans_them(repo: GitRepository, command: Command
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("FULL")
 
 
+@pytest.mark.slow
 def test_a_plan_file_names_its_registry(
     repo: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:
@@ -56,6 +58,7 @@ def test_a_plan_file_names_its_registry(
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("FULL")
 
 
+@pytest.mark.slow
 def test_of_a_file_with_several_plans_one_is_undone_after_the_other(
     repo: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:
@@ -79,6 +82,7 @@ def test_of_a_file_with_several_plans_one_is_undone_after_the_other(
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
 
 
+@pytest.mark.slow
 def test_what_is_undone_already_changes_no_file(repo: GitRepository, command: CommandLine) -> None:
     assert command("plan", "--undo", "HEAD", "--repo", repo.root).code == 0
 
@@ -88,6 +92,7 @@ def test_what_is_undone_already_changes_no_file(repo: GitRepository, command: Co
     assert "BACKWARD → FULL" in again.out
 
 
+@pytest.mark.slow
 def test_a_file_with_changes_is_left_alone(repo: GitRepository, command: CommandLine) -> None:
     (repo.root / _FILE).write_text(f"{_namespace('BACKWARD')}# mine\n", "utf-8")
 
@@ -98,6 +103,7 @@ def test_a_file_with_changes_is_left_alone(repo: GitRepository, command: Command
     assert "# mine" in (repo.root / _FILE).read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -116,6 +122,7 @@ def test_what_it_does_not_go_with(
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -132,6 +139,7 @@ def test_a_commit_that_cannot_be_undone(
     assert done.err.startswith(f"error: {said}")
 
 
+@pytest.mark.slow
 def test_a_commit_whose_files_had_errors_is_not_guessed_at(
     repo: GitRepository, command: CommandLine
 ) -> None:
@@ -145,6 +153,7 @@ def test_a_commit_whose_files_had_errors_is_not_guessed_at(
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("FORWARD")
 
 
+@pytest.mark.slow
 def test_a_merge_is_undone_as_a_whole(repo: GitRepository, command: CommandLine) -> None:
     repo.git("checkout", "--quiet", "-b", "branch")
     repo.commit({_FILE: _namespace("FORWARD")})
@@ -157,6 +166,7 @@ def test_a_merge_is_undone_as_a_whole(repo: GitRepository, command: CommandLine)
     assert (repo.root / _FILE).read_text("utf-8") == _namespace("BACKWARD")
 
 
+@pytest.mark.slow
 def test_files_outside_of_git_have_no_commits(
     repo: GitRepository, command: CommandLine, tmp_path: Path
 ) -> None:

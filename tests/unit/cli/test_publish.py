@@ -41,6 +41,7 @@ def dry(command: CommandLine, captures: Path, applied: Path, to: str) -> tuple[i
     return ran.code, ran.out
 
 
+@pytest.mark.slow
 def test_a_dry_run_registers_oldest_first_and_writes_nothing(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -61,6 +62,7 @@ def test_a_dry_run_registers_oldest_first_and_writes_nothing(
     assert not list(captures.glob("**/*.publish-*"))
 
 
+@pytest.mark.slow
 def test_a_dry_run_in_json_says_the_same(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_dry_run_in_json_says_the_same(
     ]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_capture_is_called_so(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -94,6 +97,7 @@ def test_a_part_of_a_capture_is_called_so(
     assert "⚠ the capture was ended before its end: its command with --resume goes on" in out
 
 
+@pytest.mark.slow
 def test_nothing_is_created_where_clients_may_not(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -102,6 +106,7 @@ def test_nothing_is_created_where_clients_may_not(
     assert out.count("schema auto updating is disabled") == 3
 
 
+@pytest.mark.slow
 def test_a_namespace_that_is_not_there_is_named(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -110,6 +115,7 @@ def test_a_namespace_that_is_not_there_is_named(
     assert "there is no namespace 'a/b'" in ran.err
 
 
+@pytest.mark.slow
 def test_a_registry_without_messages_is_named(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:
@@ -118,6 +124,7 @@ def test_a_registry_without_messages_is_named(
     assert "the registry 'local' has no messages" in ran.err
 
 
+@pytest.mark.slow
 def test_a_damaged_capture_is_an_error_of_a_dry_run_too(
     command: CommandLine, captures: Path, applied: Path
 ) -> None:

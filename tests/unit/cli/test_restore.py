@@ -63,6 +63,7 @@ def _allow_all(registry: EmbeddedRegistry) -> None:
     registry.set_policies(ORDERS, [change])
 
 
+@pytest.mark.slow
 def test_a_lost_registry_is_restored_and_then_there_is_nothing_to_do(
     lost: Path, command: CommandLine
 ) -> None:
@@ -78,6 +79,7 @@ def test_a_lost_registry_is_restored_and_then_there_is_nothing_to_do(
     assert again.out.startswith("✓ nothing to restore: local has every recorded version\n")
 
 
+@pytest.mark.slow
 def test_the_journal_has_what_was_done(lost: Path, command: CommandLine) -> None:
     assert command("restore", "--repo", lost).code == 0
 
@@ -88,6 +90,7 @@ def test_the_journal_has_what_was_done(lost: Path, command: CommandLine) -> None
     assert "3 versions registered" in shown.out
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(lost: Path, command: CommandLine) -> None:
     done = command("restore", "--dry-run", "--repo", lost)
 
@@ -97,6 +100,7 @@ def test_a_dry_run_writes_nothing(lost: Path, command: CommandLine) -> None:
     assert not (lost / ".gitops").exists()
 
 
+@pytest.mark.slow
 def test_one_namespace_is_restored_into_another_registry(lost: Path, command: CommandLine) -> None:
     done = command("restore", "--into", "other", _PAYMENTS, "--repo", lost)
 
@@ -106,6 +110,7 @@ def test_one_namespace_is_restored_into_another_registry(lost: Path, command: Co
     assert (lost / "other.db").exists()
 
 
+@pytest.mark.slow
 def test_an_obstacle_is_1_and_nothing_is_written(lost: Path, command: CommandLine) -> None:
     file = lost / f"snapshots/local/{ORDERS}/created.json"
     document = json.loads(file.read_text())
@@ -143,6 +148,7 @@ def test_what_cannot_be_restored(
     assert said in done.err
 
 
+@pytest.mark.slow
 def test_markdown_has_a_row_for_each_topic(lost: Path, command: CommandLine) -> None:
     done = command("restore", "--dry-run", "--format", "markdown", "--repo", lost)
 
@@ -157,6 +163,7 @@ def _ends(lost: Path) -> list[str]:
     return [one["outcome"] for one in entries if one["entry"] == "end"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_restore_after_its_step_and_the_next_one_goes_on(
     lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +199,7 @@ def _strategies(lost: Path) -> list[object]:
     ]
 
 
+@pytest.mark.slow
 def test_a_restore_that_cannot_be_read_back_is_applied_and_not_compared(
     lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +217,7 @@ def test_a_restore_that_cannot_be_read_back_is_applied_and_not_compared(
     assert command("restore", "--repo", lost).out.startswith("✓ nothing to restore")
 
 
+@pytest.mark.slow
 def test_an_interrupted_reading_back_reports_what_was_written(
     lost: Path, command: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ VALUES: Final = st.builds(
 """Values with the precision that Avro has: milliseconds in a time, as Pulsar's Java client."""
 
 
+@pytest.mark.slow
 @given(value=VALUES)
 def test_values_of_a_class_are_encoded_and_decoded_with_its_schema(value: Everything) -> None:
     definition = class_definition(Everything, always_allow_null=False, jsr310=False)

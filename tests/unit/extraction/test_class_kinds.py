@@ -25,6 +25,7 @@ def extract(folder: Path, name: str, **options: Any) -> Extraction:  # noqa: ANN
     return extract_python(ExtractRequest(name=name, folders=(folder,), **options))
 
 
+@pytest.mark.slow
 def test_random_records_have_the_text_of_their_own_client(tmp_path: Path) -> None:
     schema = pytest.importorskip("pulsar.schema", reason="the extra pulsar is not installed")
     seed = secrets.randbelow(10**9)

@@ -97,6 +97,7 @@ def test_a_bare_repository_is_one(repo: GitRepository, tmp_path: Path) -> None:
         assert (checkout.prefix, commit_of(checkout, "main")) == ("", head)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ["bare = true", "bare = false\n\tworktree = .."])
 def test_a_bare_repository_among_the_files_of_a_clone_is_none(
     settings: str, repo: GitRepository, tmp_path: Path
@@ -146,6 +147,7 @@ def test_a_git_that_takes_no_settings_by_variables_is_refused(
         pass
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a folder to somebody else")
 def test_a_clone_of_somebody_else_is_refused_until_it_is_trusted(
     repo: GitRepository, monkeypatch: pytest.MonkeyPatch

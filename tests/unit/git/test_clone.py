@@ -13,6 +13,7 @@ from tests.support.git_repos import GitRepository
 from tests.support.hostile_clone import HostileClone
 
 
+@pytest.mark.slow
 def test_the_latest_commit_is_there_for_the_time_of_the_command(tmp_path: Path) -> None:
     repo = GitRepository(tmp_path / "remote")
     repo.commit({"a.txt": "1"})
@@ -23,6 +24,7 @@ def test_the_latest_commit_is_there_for_the_time_of_the_command(tmp_path: Path) 
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_nothing_that_a_repository_names_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_changed_file(repo: Path) -> None:
     assert describe(repo) == f"{_head(repo)} main, with local changes"
 
 
+@pytest.mark.slow
 def test_a_staged_change(repo: Path) -> None:
     (repo / "other.txt").write_text("b", encoding="utf-8")
     _git(repo, "add", ".")

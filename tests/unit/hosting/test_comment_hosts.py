@@ -67,6 +67,7 @@ def _gitlab() -> Iterator[Case]:
         host.close()
 
 
+@pytest.mark.slow
 def test_there_is_one_comment_that_is_kept_up_to_date(case: Case) -> None:
     for number in range(3):  # ours is not on the first page
         case.plant("ada", f"text {number}")

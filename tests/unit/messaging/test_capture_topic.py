@@ -134,6 +134,7 @@ def test_a_broker_that_has_more_and_sends_nothing_is_given_up(tmp_path: Path) ->
         begun(readers, tmp_path, manifest(Position(1, 1, 1)), now=lambda: float(next(clock)))
 
 
+@pytest.mark.slow
 def test_avro_parts_have_the_same_messages(tmp_path: Path) -> None:
     key = api.EncryptionKeys(key="k", value=b"v", metadata=[api.KeyValue(key="m", value="1")])
     odd = FakeMessage(
@@ -176,6 +177,7 @@ def test_a_sample_is_the_same_however_the_messages_come(tmp_path: Path) -> None:
     assert [b"v%d" % number for number in chosen] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "number"), [(0.0, 0), (1.0, 200), (1 - 2**-53, 200)])
 def test_a_sample_may_be_nothing_or_all(share: float, number: int, tmp_path: Path) -> None:
     wanted = manifest(Position(1, 49, 3), selection=Selection(sample=share))
@@ -183,6 +185,7 @@ def test_a_sample_may_be_nothing_or_all(share: float, number: int, tmp_path: Pat
     assert len(payloads(tmp_path)) == number
 
 
+@pytest.mark.slow
 def test_a_limit_is_divided_among_partitions(tmp_path: Path) -> None:
     partitions = {f"{NAME}-partition-{n}": batches(size) for n, size in enumerate((2, 50, 50))}
     ends = [Position(1, 100, 3)] * 3

@@ -146,6 +146,7 @@ def test_pings_are_answered() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_silent_server_is_left() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.PING] = nothing
@@ -158,6 +159,7 @@ def test_a_silent_server_is_left() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_pings_is_kept() -> None:
     async def test(broker: FakeBroker) -> None:
         connection = await connect(broker, Deadlines(keep_alive=0.01))
@@ -169,6 +171,7 @@ def test_a_server_that_answers_pings_is_kept() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_request_without_an_answer_ends_with_its_deadline() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.LOOKUP] = nothing
@@ -180,6 +183,7 @@ def test_a_request_without_an_answer_ends_with_its_deadline() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_server_that_never_greets_ends_with_its_deadline() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.CONNECT] = nothing
@@ -277,6 +281,7 @@ def test_nobody_listens() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_server_without_tls() -> None:
     async def test(broker: FakeBroker) -> None:
         (address,) = parse_service_url(broker.url.replace("pulsar://", "pulsar+ssl://"))

@@ -47,6 +47,7 @@ def test_each_recipient_decrypts_and_nobody_else(keys: list[rsa.RSAPrivateKey]) 
     assert decryption.decrypted(metadata, payload) is None
 
 
+@pytest.mark.slow
 def test_what_was_changed_on_the_way_is_not_decrypted(keys: list[rsa.RSAPrivateKey]) -> None:
     metadata, payload = encrypted(keys[0])
     assert Decryption(keys[0]).decrypted(metadata, payload[:-1] + b"\0") is None

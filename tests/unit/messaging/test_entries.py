@@ -56,6 +56,7 @@ def random_messages(one: random.Random, count: int) -> list[api.SingleMessageMet
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 2**32))
 def test_a_batch_has_what_was_put_into_it(kind: CompressionName, seed: int) -> None:
@@ -160,6 +161,7 @@ def test_a_payload_without_end_is_not_decompressed() -> None:
         EntryReader(None).read(at(), pack_content(whole, Compression("ZLIB")(bytes(1000))))
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300), st.integers(0, 2**31 - 1), st.sampled_from(KINDS))
 def test_any_bytes_are_messages_or_an_error(body: bytes, count: int, kind: CompressionName) -> None:
     whole = metadata(num_messages_in_batch=count, uncompressed_size=len(body))

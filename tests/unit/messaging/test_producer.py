@@ -279,6 +279,7 @@ def test_interceptors_see_the_messages_that_are_for_them() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_too_much_that_is_pending_makes_senders_wait() -> None:
     async def test(broker: FakeBroker) -> None:
         held: asyncio.Queue[tuple[FakeConnection, Frame]] = asyncio.Queue()
@@ -319,6 +320,7 @@ def test_room_goes_to_those_who_waited_first() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_message_without_a_receipt_fails_within_its_deadline() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = nothing

@@ -78,6 +78,7 @@ def test_a_missing_part_is_named(tmp_path: Path) -> None:
         read_source(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_part_with_another_payload_is_damaged(tmp_path: Path) -> None:
     """It can be read, and has as many messages of each version."""
     folder = captured(tmp_path)

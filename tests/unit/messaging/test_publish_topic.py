@@ -145,6 +145,7 @@ def test_a_message_keeps_key_times_and_properties(tmp_path: Path) -> None:
     assert [(each.key, each.value) for each in metadata.properties] == [("a", "b")]
 
 
+@pytest.mark.slow
 def test_a_null_value_stays_one(tmp_path: Path) -> None:
     messages = [
         FakeMessage(at=Position(1, 0, -1), is_null=True, key="k", version=3),
@@ -203,6 +204,7 @@ def test_without_deduplication_it_is_told_how_many_may_be_there_twice(tmp_path: 
     assert ended.repeated == 6
 
 
+@pytest.mark.slow
 def test_other_partitions_than_before_are_refused(tmp_path: Path) -> None:
     source = source_of(tmp_path, numbered([3] * 4))
     state = new_state(source, TOPIC, "nowhere")
@@ -211,6 +213,7 @@ def test_other_partitions_than_before_are_refused(tmp_path: Path) -> None:
         published(source, before=before)
 
 
+@pytest.mark.slow
 def test_a_broker_that_answers_nothing_ends_it_with_what_is_known(tmp_path: Path) -> None:
     def silent(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = nothing
@@ -222,6 +225,7 @@ def test_a_broker_that_answers_nothing_ends_it_with_what_is_known(tmp_path: Path
     assert (ended.state.done, ended.state.handed) == (0, 4)
 
 
+@pytest.mark.slow
 def test_a_broker_that_leaves_no_room_ends_it_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +269,7 @@ def test_a_time_that_no_calendar_has_stays_as_it_was(
     assert frame.metadata.event_time == event
 
 
+@pytest.mark.slow
 def test_what_cannot_be_sent_fails_alone(tmp_path: Path) -> None:
     def small(broker: FakeBroker) -> None:
         broker.max_message_size = 300

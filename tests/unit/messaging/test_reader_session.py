@@ -85,6 +85,7 @@ def numbers(count: int) -> list[bytes]:
     return [b"%d" % number for number in range(count)]
 
 
+@pytest.mark.slow
 def test_more_messages_than_the_permits_come_in_order() -> None:
     async def test(broker: FakeBroker) -> None:
         topic = FakeTopic(count=300, size=100)
@@ -100,6 +101,7 @@ def test_more_messages_than_the_permits_come_in_order() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_cut_connections_lose_and_repeat_nothing(seed: int) -> None:
     one = Random(seed)  # noqa: S311 - the same each time
@@ -115,6 +117,7 @@ def test_cut_connections_lose_and_repeat_nothing(seed: int) -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_reader_that_the_broker_closes_is_opened_where_the_topic_is_now() -> None:
     closed = [3]
 
@@ -135,6 +138,7 @@ def test_a_reader_that_the_broker_closes_is_opened_where_the_topic_is_now() -> N
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_redirects_lead_to_the_broker_of_the_topic_each_time() -> None:
     """The first broker knows of another one, which says who has the topic."""
 
@@ -167,6 +171,7 @@ def test_a_reader_of_brokers_that_redirect_in_a_ring_ends() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_reader_behind_a_proxy_never_connects_to_the_broker_itself() -> None:
     """Nor after a cut, nor when it is redirected: the proxy gets the address of each broker."""
 
@@ -189,6 +194,7 @@ def test_a_reader_behind_a_proxy_never_connects_to_the_broker_itself() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_it_begins_in_the_middle_of_a_batch() -> None:
     async def test(broker: FakeBroker) -> None:
         FakeTopic(count=4, size=10).serve(broker)
@@ -207,6 +213,7 @@ def test_an_empty_topic_has_no_more() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_cut_while_the_end_is_asked_for_is_no_end() -> None:
     async def test(broker: FakeBroker) -> None:
         FakeTopic(count=10).serve(broker)
@@ -227,6 +234,7 @@ def test_a_cut_while_the_end_is_asked_for_is_no_end() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_broker_that_always_cuts_there_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_session, "_PATIENCE", 0.2)
 

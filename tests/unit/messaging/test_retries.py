@@ -17,6 +17,7 @@ def test_pauses_grow_to_ten_seconds() -> None:
     assert all(0.9 * one <= pause <= one for one, pause in zip(longest, found, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "tries"),
     [

@@ -54,6 +54,7 @@ def failing(error: str) -> Callable[[FakeBroker, FakeConnection, Frame], list[ap
     return answer
 
 
+@pytest.mark.slow
 def test_what_is_not_acknowledged_is_sent_again_in_order_and_unchanged() -> None:
     async def test(broker: FakeBroker) -> None:
         third = asyncio.Event()
@@ -80,6 +81,7 @@ def test_what_is_not_acknowledged_is_sent_again_in_order_and_unchanged() -> None
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_name_that_the_broker_made_is_kept() -> None:
     async def test(broker: FakeBroker) -> None:
         async with opened_producer(broker, batching=False) as producer:
@@ -94,6 +96,7 @@ def test_a_name_that_the_broker_made_is_kept() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_schema_request_that_is_cut_is_made_again() -> None:
     def cut(broker: FakeBroker, connection: FakeConnection, _: Frame) -> list[api.BaseCommand]:
         del broker.replies[Kind.GET_OR_CREATE_SCHEMA]
@@ -111,6 +114,7 @@ def test_a_schema_request_that_is_cut_is_made_again() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_cut_while_the_producer_opens_makes_one_producer() -> None:
     def cut(broker: FakeBroker, connection: FakeConnection, _: Frame) -> list[api.BaseCommand]:
         if broker.count(Kind.PRODUCER) == 3:
@@ -128,6 +132,7 @@ def test_a_connection_that_is_cut_while_the_producer_opens_makes_one_producer() 
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_busy_broker_is_asked_again() -> None:
     def busy(broker: FakeBroker, _: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
         del broker.replies[frame.command.type]
@@ -176,6 +181,7 @@ def test_an_error_that_concerns_one_message_fails_it_alone() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", ["PersistenceError", "ChecksumError"])
 def test_an_error_of_the_store_is_tried_again(error: str) -> None:
     async def test(broker: FakeBroker) -> None:
@@ -202,6 +208,7 @@ def test_a_terminated_topic_fails_all_now_and_later() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_producer_that_is_refused_when_it_reconnects_fails_all() -> None:
     async def test(broker: FakeBroker) -> None:
         async with opened_producer(broker, batching=False) as producer:
@@ -216,6 +223,7 @@ def test_a_producer_that_is_refused_when_it_reconnects_fails_all() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_receipt_that_is_skipped_has_all_sent_again() -> None:
     def skip(broker: FakeBroker, _: FakeConnection, frame: Frame) -> list[api.BaseCommand]:
         if broker.count(Kind.SEND) == 1:
@@ -303,6 +311,7 @@ def test_ids_that_the_broker_has_are_not_batched_with_new_ones() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_messages_expire_wherever_they_wait() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = broker.replies[Kind.GET_OR_CREATE_SCHEMA] = nothing
@@ -350,6 +359,7 @@ def test_a_flush_does_not_raise_what_send_has_raised() -> None:
     run_with_broker(test)
 
 
+@pytest.mark.slow
 def test_a_flush_raises_what_a_send_failed_with_after_its_caller_gave_up() -> None:
     async def test(broker: FakeBroker) -> None:
         broker.replies[Kind.SEND] = nothing

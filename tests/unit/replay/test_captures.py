@@ -162,6 +162,7 @@ def test_a_tombstone_hides_no_message_that_was_not_read(repo: Path, tmp_path: Pa
     assert "its value is null" not in finding["message"]
 
 
+@pytest.mark.slow
 def test_avro_captures_give_the_same_report(repo: Path, tmp_path: Path) -> None:
     found = [
         *messages(0, b"\x02a", b"\x02b"),
@@ -180,6 +181,7 @@ def test_avro_captures_give_the_same_report(repo: Path, tmp_path: Path) -> None:
     assert json.loads(reports[0])["rows"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part_format", ["parquet", "avro"])
 def test_separated_keys_are_read_with_their_schema(
     repo: Path, tmp_path: Path, part_format: PartFormat

@@ -113,6 +113,7 @@ def test_an_alias_and_a_path_name_the_field_too() -> None:
     assert masked(["mail"], payload) == masked(["email"], payload)
 
 
+@pytest.mark.slow
 def test_what_is_not_sensitive_is_the_same_byte_for_byte() -> None:
     payload = written(ORDER, order(None))
     assert masked(["email"], payload) == payload
@@ -126,6 +127,7 @@ def test_equal_values_have_equal_hashes_under_one_key() -> None:
     assert CANARY.encode() not in masked(["email"], payload, HASHES)
 
 
+@pytest.mark.slow
 @given(st.text(min_size=4), st.sampled_from(["email", "contacts", "contacts[].email"]))
 def test_no_text_gets_through(text: str, name: str) -> None:
     text = f"canary-{text}"

@@ -92,6 +92,7 @@ def test_a_cause_counts_its_subjects() -> None:
     assert member_text(replace(one, message="very: bad")) == "a/b/c"
 
 
+@pytest.mark.slow
 def test_many_topics_of_one_cause_are_counted() -> None:
     report = audit_of({f"t{n}": (DASHED,) for n in range(60)}, target="4.2")
 

@@ -247,6 +247,7 @@ def test_changes_are_a_diff() -> None:
     )
 
 
+@pytest.mark.slow
 def test_thousands_of_topics_fit_into_an_issue() -> None:
     (versions,) = [one for one in EVERYTHING.drifts if str(one.subject).endswith("/created")]
     assert isinstance(versions, VersionDrift)

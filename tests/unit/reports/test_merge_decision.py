@@ -275,6 +275,7 @@ def test_with_the_edits_it_is_known_who_is_first_for_a_refused_topic(
     assert _decided(_with(replace(_ONE, edited=edited))).first == first
 
 
+@pytest.mark.slow
 def test_nothing_is_told_of_upgrades_where_nothing_can_be_merged_and_nobody_upgrades() -> None:
     register = OrderedStep(step=Register(CREATED, 1), wave=0)
     may_upgrade = OrderedStep(step=Upgrade("billing"), wave=1)

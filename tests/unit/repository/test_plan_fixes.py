@@ -91,6 +91,7 @@ def test_an_edit_that_another_topic_of_the_file_refuses_is_none() -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_edits_of_a_file_are_made_one_after_the_other_in_its_own_layout() -> None:
     types = _NEW_ADDRESS.replace('"string"}\n]', '"string"},\n  {"name": "zip", "type": "int"}\n]')
     situation = _shared("a", "b", types=types.replace("\n", "\r\n"))
@@ -134,6 +135,7 @@ def test_a_field_that_is_put_back_has_blanks_as_people_write_them() -> None:
     assert '+    {"name": "b", "type": "int"}' in found.patch
 
 
+@pytest.mark.slow
 def test_the_half_of_a_pair_is_edited_in_its_own_file() -> None:
     halves = "key: {type: STRING}, value: {type: AVRO, definition: v.avsc}"
     situation = Situation(

@@ -32,6 +32,7 @@ def _entries(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+@pytest.mark.slow
 def test_wherever_the_disk_is_full_the_next_init_works(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         writes = _fill_disk_at(10_000, patch)

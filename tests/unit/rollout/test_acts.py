@@ -41,6 +41,7 @@ def _merges(steps: tuple[object, ...]) -> int:
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 4))]
 )

@@ -66,6 +66,7 @@ def _language(repo: GitRepository, language: str) -> None:
     repo.commit({"clients/billing.yaml": f"{manifest}language: {language}\n"})
 
 
+@pytest.mark.slow
 @pytest.mark.rule("CLIENT-R012")
 @pytest.mark.rule("AVRO-W010")
 def test_the_declared_language_decides(repo: GitRepository) -> None:
@@ -83,6 +84,7 @@ def test_the_declared_language_decides(repo: GitRepository) -> None:
     assert _findings(repo) == set()
 
 
+@pytest.mark.slow
 def test_an_observed_python_consumer_counts_although_the_change_drops_the_record(
     repo: GitRepository,
 ) -> None:

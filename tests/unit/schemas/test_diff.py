@@ -118,6 +118,7 @@ def test_a_broken_definition_that_stays_is_no_difference() -> None:
     assert _places(info("-", SchemaType.KEY_VALUE), info("-", SchemaType.KEY_VALUE)) == []
 
 
+@pytest.mark.slow
 @given(odd_infos())
 def test_no_schema_differs_from_itself(one: SchemaInfo) -> None:
     assert schema_changes(one, one) == ()

@@ -94,6 +94,7 @@ def test_of_two_applies_at_once_one_wins_and_the_other_is_stale(tmp_path: Path) 
         each.close()
 
 
+@pytest.mark.slow
 def test_a_pulsar_namespace_that_somebody_else_has_created_is_stale(
     httpserver: HTTPServer,
 ) -> None:

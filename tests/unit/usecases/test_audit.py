@@ -69,6 +69,7 @@ def test_a_namespace_that_may_not_be_listed_is_a_limit() -> None:
     assert len(report.limits) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("present", "target"), [("3.0", "4.0"), ("4.0", "3.0"), ("3.0", None)])
 def test_a_definition_that_nobody_can_read_for_its_depth_is_a_finding(
     present: str, target: str | None

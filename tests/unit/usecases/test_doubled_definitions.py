@@ -60,6 +60,7 @@ _TYPES: Final[dict[str, _FieldType]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * ("text" in kind)) for kind in _TYPES]
 )
@@ -75,6 +76,7 @@ def test_fields_that_are_all_replaced_take_linear_steps(kind: str, tmp_path: Pat
     _assert_linear(definition, tmp_path, "AVRO", ".avsc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nullable records", "nullable enums", "text"])
 def test_changed_fields_of_one_name_take_linear_steps(kind: str, tmp_path: Path) -> None:
     def definition(side: str, size: int) -> str:
@@ -87,6 +89,7 @@ def test_changed_fields_of_one_name_take_linear_steps(kind: str, tmp_path: Path)
     _assert_linear(definition, tmp_path, "AVRO", ".avsc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["o", "n"])
 def test_many_symbols_take_linear_steps(side: str, tmp_path: Path) -> None:
     def definition(which: str, size: int) -> str:

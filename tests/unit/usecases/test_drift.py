@@ -73,6 +73,7 @@ def _snapshot(*versions: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_the_snapshot_has_its_commit_and_its_day(repo: GitRepository) -> None:
     held = state(topic_state(CREATED, STRING))
     assert _drift(repo, FakeRegistry(held)).report.recording is None
@@ -88,6 +89,7 @@ def test_the_snapshot_has_its_commit_and_its_day(repo: GitRepository) -> None:
     assert (found.drifts, found.pending) == ((), 0)
 
 
+@pytest.mark.slow
 def test_the_snapshot_of_a_cluster_has_its_time(repo: GitRepository) -> None:
     held = state(topic_state(CREATED, STRING))
     broker = {"apiVersion": "pulsar-gitops/v1", "kind": "BrokerSnapshot", "release": "4.0.7"}
@@ -99,6 +101,7 @@ def test_the_snapshot_of_a_cluster_has_its_time(repo: GitRepository) -> None:
     assert found.recording == Recording(taken="2026-01-01T12:00:00Z")
 
 
+@pytest.mark.slow
 def test_what_was_recorded_and_is_gone(repo: GitRepository) -> None:
     repo.commit(_snapshot("STRING"))
 
@@ -108,6 +111,7 @@ def test_what_was_recorded_and_is_gone(repo: GitRepository) -> None:
     assert found.drifts[0] == NamespaceDeletion(namespace=ORDERS)
 
 
+@pytest.mark.slow
 def test_a_topic_that_cannot_be_read_hides_no_other(repo: GitRepository) -> None:
     repo.commit({f"{_FOLDER}/paid.yaml": _MANIFEST})
     paid, other = TopicName(ORDERS, "paid"), TopicName(ORDERS, "other")
@@ -120,6 +124,7 @@ def test_a_topic_that_cannot_be_read_hides_no_other(repo: GitRepository) -> None
     assert [one.subject for one in found.drifts] == [other]
 
 
+@pytest.mark.slow
 def test_other_namespaces_of_the_same_tenants_are_no_drift(repo: GitRepository) -> None:
     returns, audit = NamespaceName("shop", "returns"), NamespaceName("audit", "log")
     others = {name: NamespacePolicies() for name in (returns, audit)}
@@ -130,6 +135,7 @@ def test_other_namespaces_of_the_same_tenants_are_no_drift(repo: GitRepository) 
     assert (found.drifts, found.other_namespaces) == ((), (returns,))
 
 
+@pytest.mark.slow
 def test_where_namespaces_may_not_be_listed_others_are_unknown(
     repo: GitRepository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,11 +151,13 @@ def test_where_namespaces_may_not_be_listed_others_are_unknown(
     assert found.limits == ("Other namespaces of the same tenants are unknown: not for this role.",)
 
 
+@pytest.mark.slow
 def test_a_registry_that_does_not_answer_is_an_error(repo: GitRepository) -> None:
     with pytest.raises(OutsideError, match="not for you"):
         _drift(repo, FakeRegistry(state(), unread=[ORDERS]))
 
 
+@pytest.mark.slow
 def test_outside_of_git_commits_are_unknown(repo: GitRepository) -> None:
     shutil.rmtree(repo.root / ".git")
 
@@ -158,6 +166,7 @@ def test_outside_of_git_commits_are_unknown(repo: GitRepository) -> None:
     assert limit.startswith("Topics that only earlier files named are unknown: ")
 
 
+@pytest.mark.slow
 def test_an_unmanaged_namespace_is_read_before_it_is_adopted(repo: GitRepository) -> None:
     repo.commit({path: None for path in _FILES if path != "gitops.yaml"})
     policies = NamespacePolicies(is_allow_auto_update_schema=False)

@@ -185,6 +185,7 @@ def _snapshot_with_clients(observed: ObservedClients, tree: MemoryTree) -> Snaps
     return make_snapshot(registry, Path(), tree, files, clients=True)
 
 
+@pytest.mark.slow
 def test_clients_are_recorded_where_they_are_asked_for() -> None:
     found = _snapshot_with_clients(_USED, MemoryTree({}))
 
@@ -192,6 +193,7 @@ def test_clients_are_recorded_where_they_are_asked_for() -> None:
     assert not found.notes
 
 
+@pytest.mark.slow
 def test_recorded_clients_stay_where_nobody_asks_for_them() -> None:
     tree = MemoryTree(_snapshot_with_clients(_USED, MemoryTree({})).files)
     files = _repository(state(topic_state(CREATED, STRING)))
@@ -204,6 +206,7 @@ def test_recorded_clients_stay_where_nobody_asks_for_them() -> None:
     assert again.files == {path: tree.read(path) for path in again.old}
 
 
+@pytest.mark.slow
 def test_clients_that_may_not_be_read_are_told_and_what_is_recorded_stays() -> None:
     tree = MemoryTree(_snapshot_with_clients(_USED, MemoryTree({})).files)
 
@@ -248,6 +251,7 @@ def _recorded_counts(
     return found, json.loads(found.files[_CLIENTS])["topics"][0].get("captured")
 
 
+@pytest.mark.slow
 def test_the_messages_of_captures_are_recorded_by_version(tmp_path: Path) -> None:
     counted = [{"version": 0, "messages": 5}, {"version": 2, "messages": 1}]
     _write_capture(tmp_path / "day-1", {0: 3}, {0: 2, 2: 1})
@@ -262,6 +266,7 @@ def test_the_messages_of_captures_are_recorded_by_version(tmp_path: Path) -> Non
     assert again.files == first.files
 
 
+@pytest.mark.slow
 def test_the_counts_of_lost_versions_are_dropped(tmp_path: Path) -> None:
     _write_capture(tmp_path, {0: 3, 1: 2})
     first, _ = _recorded_counts(tmp_path, None, STRING, INT64)
@@ -272,6 +277,7 @@ def test_the_counts_of_lost_versions_are_dropped(tmp_path: Path) -> None:
     assert recorded is None
 
 
+@pytest.mark.slow
 def test_captures_that_do_not_count_are_named(tmp_path: Path) -> None:
     _write_capture(tmp_path / "other", {0: 1}, registry="other")
     _write_capture(tmp_path / "former", {0: 1}, None)
@@ -298,6 +304,7 @@ def test_a_registry_without_clients_has_none_to_record() -> None:
         import_new_topics(registry, MemoryTree({}), files, clients=True)
 
 
+@pytest.mark.slow
 def test_an_import_proposes_clients_of_topics_with_and_without_a_manifest() -> None:
     registry = _Cluster(state(topic_state(CREATED, STRING)), listed=[CREATED])
     subscription = ObservedSubscription(name="billing")
@@ -369,6 +376,7 @@ def _taken(
     return dict(made.files)
 
 
+@pytest.mark.slow
 def test_the_time_is_that_of_the_last_snapshot_that_found_a_change(tmp_path: Path) -> None:
     known = state(topic_state(CREATED, STRING))
 
@@ -392,6 +400,7 @@ def test_files_of_an_older_release_stay_while_nothing_changes(tmp_path: Path) ->
     assert recorded_time(MemoryTree(older), "fake") == ""
 
 
+@pytest.mark.slow
 def test_brokers_that_fail_take_nothing_away_of_what_was_recorded(tmp_path: Path) -> None:
     known = state(topic_state(CREATED, STRING))
     hidden = known_settings({}, SettingSource.LEARNED, limits=("GET x answered 503.",))

@@ -59,12 +59,14 @@ def sale_class(compiled: list[FileDescriptorProto]) -> type[Message]:
     return GetMessageClass(pool.FindMessageTypeByName("shop.Sale"))
 
 
+@pytest.mark.slow
 def test_a_class_has_the_definition_of_its_proto_file(compiled: list[FileDescriptorProto]) -> None:
     files = read_files(tuple(file.SerializeToString() for file in compiled))
     text = envelope(files, "sale.proto", "shop.Sale")
     assert protobuf_definition(sale_class(compiled)) == text
 
 
+@pytest.mark.slow
 def test_messages_are_those_of_the_root(compiled: list[FileDescriptorProto]) -> None:
     schema = schema_of(sale_class(compiled))
     value = sale_class(compiled)(sale_id="a")

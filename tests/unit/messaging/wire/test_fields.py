@@ -74,6 +74,7 @@ def test_fixed_numbers_of_later_protocols_are_skipped(tag: bytes) -> None:
     assert (fields.numbers.tolist(), fields.values.tolist()[1]) == ([1, 8], 7)
 
 
+@pytest.mark.slow
 def test_too_many_fields_are_refused() -> None:
     with pytest.raises(ProtocolError, match="more than 10000 fields"):
         scanned([b"\x40\x01" * 10_001])

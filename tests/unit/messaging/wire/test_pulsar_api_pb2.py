@@ -13,6 +13,7 @@ from tests.support.project_files import ROOT
 FOLDER = "gitops/messaging/wire"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pulsar_api_pb2.py", "pulsar_api_pb2.pyi"])
 def test_compiling_the_protocol_again_changes_nothing(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "grpc_tools.protoc", f"--proto_path={ROOT}"]

@@ -64,6 +64,7 @@ def test_a_path_is_sent_as_it_is_encoded(httpserver: HTTPServer) -> None:
     assert open_test_client(httpserver.url_for("")).get("schemas/a/b/c%2Bd%20e").status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_connection_that_the_server_has_ended_is_made_anew(method: str) -> None:
     with scripted_server([FINE, FINE]) as server:
@@ -85,6 +86,7 @@ def test_a_read_is_repeated_after_a_busy_answer(httpserver: HTTPServer, status: 
     assert len(seen) == 3
 
 
+@pytest.mark.slow
 def test_a_read_is_not_repeated_for_ever(httpserver: HTTPServer) -> None:
     seen, handler = statuses(503)
     httpserver.expect_request("/admin/v2/tenants").respond_with_handler(handler)
@@ -215,6 +217,7 @@ def test_a_path_that_a_redirect_leads_to_is_encoded() -> None:
     assert server.requests[1].startswith(b"GET /t%C3%A4%20b/%2B?c=d%20e HTTP/1.1\r\n")
 
 
+@pytest.mark.slow
 def test_redirects_in_a_circle_end(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/admin/v2/x").respond_with_data(
         status=307, headers={"Location": "/admin/v2/x"}
@@ -258,6 +261,7 @@ def test_an_answer_names_its_request_without_the_query(httpserver: HTTPServer) -
     assert answer.where == f"GET {httpserver.url_for('/admin/v2/y')}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("location", ["", "file:///etc/passwd", "http://[", "//:0"])
 def test_a_redirect_to_nowhere_ends_it(location: str) -> None:
     answer = f"HTTP/1.1 307 Elsewhere\r\nContent-Length: 0\r\nLocation: {location}\r\n\r\n"
@@ -286,6 +290,7 @@ def test_an_answer_beyond_the_limit_is_refused(
         open_test_client(server.url).get("x")
 
 
+@pytest.mark.slow
 def test_an_answer_whose_objects_would_fill_the_memory_is_refused(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

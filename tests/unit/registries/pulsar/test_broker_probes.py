@@ -78,6 +78,7 @@ def failed(exception: str) -> Response:
     return Response(json.dumps({"reason": reason}), status=500, content_type="application/json")
 
 
+@pytest.mark.slow
 def test_a_namespace_shows_what_the_configuration_does_not(httpserver: HTTPServer) -> None:
     cluster = Cluster(httpserver, a=PLAIN)
     cluster.tests = {"STRING": answered("ALWAYS_COMPATIBLE"), "JSON": answered("ALWAYS_COMPATIBLE")}
@@ -93,6 +94,7 @@ def test_a_namespace_shows_what_the_configuration_does_not(httpserver: HTTPServe
     assert "default strategy ALWAYS_COMPATIBLE (probed)" in broker_lines(broker)[0]
 
 
+@pytest.mark.slow
 def test_what_is_refused_stays_assumed_and_is_asked_for_once(httpserver: HTTPServer) -> None:
     cluster = Cluster(httpserver, a=OWN, b=PLAIN, c=PLAIN)
     broker = cluster.broker()
@@ -103,6 +105,7 @@ def test_what_is_refused_stays_assumed_and_is_asked_for_once(httpserver: HTTPSer
     assert "default strategy FULL (assumed)" in broker_lines(broker)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policies", [PLAIN, OWN])
 def test_a_broker_with_the_type_external_is_of_4_2_or_later(
     httpserver: HTTPServer, policies: object
@@ -118,6 +121,7 @@ def test_a_broker_with_the_type_external_is_of_4_2_or_later(
     assert "they are of 4.1 or later" in broker_lines(broker)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer", [failed("java.lang.IllegalArgumentException"), Response(status=403)]
 )
@@ -133,6 +137,7 @@ def test_a_broker_that_does_not_accept_external_is_assumed_to_be_of_4_0(
     assert sum(one.startswith("POST") for one in cluster.asked) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", ["4.0", "3.0.7"])
 def test_a_release_before_4_2_that_the_type_external_contradicts_is_a_conflict(
     httpserver: HTTPServer, given: str
@@ -147,6 +152,7 @@ def test_a_release_before_4_2_that_the_type_external_contradicts_is_a_conflict(
     assert conflict.message == f"broker is 4.2 or later in the cluster, and {given} in gitops.yaml"
 
 
+@pytest.mark.slow
 def test_a_release_before_4_2_that_nothing_contradicts_stays(httpserver: HTTPServer) -> None:
     cluster = Cluster(httpserver, None, a=PLAIN)
     cluster.tests = {"EXTERNAL": failed("java.lang.IllegalArgumentException")}
@@ -157,6 +163,7 @@ def test_a_release_before_4_2_that_nothing_contradicts_stays(httpserver: HTTPSer
     assert broker.conflicts == ()
 
 
+@pytest.mark.slow
 def test_a_release_that_the_test_cannot_contradict_is_not_asked_for(
     httpserver: HTTPServer,
 ) -> None:
@@ -169,6 +176,7 @@ def test_a_release_that_the_test_cannot_contradict_is_not_asked_for(
     assert broker.conflicts == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policies", [OWN, LEGACY])
 def test_a_namespace_with_a_strategy_of_its_own_shows_nothing_of_the_broker_s(
     httpserver: HTTPServer, policies: object
@@ -179,6 +187,7 @@ def test_a_namespace_with_a_strategy_of_its_own_shows_nothing_of_the_broker_s(
     assert cluster.broker().source("schema_compatibility_strategy") is SettingSource.ASSUMED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "allowed"),
     [
@@ -200,6 +209,7 @@ def test_old_json_is_allowed_where_the_validator_accepts_it(
     assert found.get("schema_json_allow_legacy_jackson_format") is allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["4.0.7", "a release", "6.1.0"])
 def test_a_line_without_the_switch_is_not_asked_for_it(
     httpserver: HTTPServer, release: str
@@ -210,6 +220,7 @@ def test_a_line_without_the_switch_is_not_asked_for_it(
     assert "schema_json_allow_legacy_jackson_format" not in seen_settings(cluster.broker())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["{}", '{"schemaCompatibilityStrategy": "SIDEWAYS"}', "x"])
 def test_an_answer_that_is_none_tells_nothing(httpserver: HTTPServer, body: str) -> None:
     cluster = Cluster(httpserver, a=PLAIN)

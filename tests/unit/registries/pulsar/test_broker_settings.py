@@ -52,6 +52,7 @@ def learned(server: HTTPServer, answers: dict[str, object]) -> BrokerSettings:
     return open_test_registry(server.url_for("")).broker
 
 
+@pytest.mark.slow
 def test_a_cluster_tells_release_and_configuration(httpserver: HTTPServer) -> None:
     found = learned(httpserver, {"version": "4.0.7", "configuration/runtime": CONFIGURATION})
 
@@ -67,6 +68,7 @@ def test_a_cluster_tells_release_and_configuration(httpserver: HTTPServer) -> No
     assert "secret" not in repr(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 403])
 def test_what_the_role_may_not_read_is_assumed(httpserver: HTTPServer, status: int) -> None:
     found = learned(httpserver, {"version": "4.2.4", "configuration/runtime": status})
@@ -79,6 +81,7 @@ def test_what_the_role_may_not_read_is_assumed(httpserver: HTTPServer, status: i
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("status", "has_failed"), [(403, False), (404, False), (503, True)])
 def test_a_broker_that_fails_may_tell_more_later(
     httpserver: HTTPServer,
@@ -90,6 +93,7 @@ def test_a_broker_that_fails_may_tell_more_later(
     assert found.is_unanswered is has_failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [403, 404, "<html>a page</html>", "4", ""])
 def test_a_release_that_is_not_told_is_assumed(httpserver: HTTPServer, version: object) -> None:
     found = learned(httpserver, {"version": version, "configuration/runtime": CONFIGURATION})
@@ -124,6 +128,7 @@ def test_a_value_that_is_not_known_here_is_a_doubt(httpserver: HTTPServer) -> No
     assert "com.example.Own" in found.doubts[-1].message
 
 
+@pytest.mark.slow
 def test_the_checkers_that_a_4_2_broker_has_by_itself_are_no_doubt(httpserver: HTTPServer) -> None:
     external = "org.apache.pulsar.broker.service.schema.ExternalSchemaCompatibilityCheck"
     checkers = {"schemaRegistryCompatibilityCheckers": f"{CHECKERS[:-1]}, {external}]"}
@@ -180,6 +185,7 @@ def test_checkers_that_nothing_here_decides_as_are_doubts(  # noqa: PLR0913 - ro
     assert all(text in one.message for text, one in zip(said, found.doubts, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "classes", "installed", "unchecked"),
     [
@@ -245,6 +251,7 @@ def test_brokers_of_several_releases_are_a_doubt_and_the_oldest_decides(
     assert "4.0.7, 4.2.4" in found.doubts[0].message
 
 
+@pytest.mark.slow
 def test_a_role_that_may_not_list_brokers_cannot_know_of_other_releases(
     httpserver: HTTPServer,
 ) -> None:
@@ -255,6 +262,7 @@ def test_a_role_that_may_not_list_brokers_cannot_know_of_other_releases(
     )
 
 
+@pytest.mark.slow
 def test_a_broker_that_cannot_be_asked_is_told(httpserver: HTTPServer) -> None:
     other = urlsplit(httpserver.url_for("")).netloc
     names = [other, "localhost:1", "no such host/@"]
@@ -264,6 +272,7 @@ def test_a_broker_that_cannot_be_asked_is_told(httpserver: HTTPServer) -> None:
     assert found.limits[0] == "2 other brokers could not be asked for their release."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "deletes"), [("true", True), ("false", False), ("perhaps", None), (None, None)]
 )

@@ -67,6 +67,7 @@ def test_the_registry_is_called_by_its_address() -> None:
     assert config.broker == registry.broker
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plugin", [f"{_JAVA}AuthenticationToken", "token"])
 @pytest.mark.parametrize("form", ["token:{}", "data:{}", "{}", "file:{path}", "file://{path}"])
 def test_a_token_of_client_conf(plugin: str, form: str, conf: Conf, tmp_path: Path) -> None:
@@ -76,12 +77,14 @@ def test_a_token_of_client_conf(plugin: str, form: str, conf: Conf, tmp_path: Pa
     assert _sent() == f"Bearer {SECRET}".encode()
 
 
+@pytest.mark.slow
 def test_a_token_of_another_variable(conf: Conf, monkeypatch: pytest.MonkeyPatch) -> None:
     conf(authPlugin="token", authParams="env:MY_TOKEN")
     monkeypatch.setenv("MY_TOKEN", SECRET)
     assert _sent() == f"Bearer {SECRET}".encode()
 
 
+@pytest.mark.slow
 def test_the_token_of_the_environment_comes_first(
     conf: Conf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +93,7 @@ def test_the_token_of_the_environment_comes_first(
     assert _sent() == f"Bearer {SECRET}".encode()
 
 
+@pytest.mark.slow
 def test_basic(conf: Conf) -> None:
     params = json.dumps({"userId": "me", "password": SECRET})
     conf(authPlugin=f"{_JAVA}AuthenticationBasic", authParams=params)
@@ -97,6 +101,7 @@ def test_basic(conf: Conf) -> None:
     assert (kind, base64.b64decode(encoded)) == (b"Basic", f"me:{SECRET}".encode())
 
 
+@pytest.mark.slow
 def test_oauth2(conf: Conf, tmp_path: Path) -> None:
     key = {"client_id": "me", "client_secret": SECRET}
     (tmp_path / "key.json").write_text(json.dumps(key))
@@ -137,6 +142,7 @@ def test_a_client_certificate(
     assert (seen[0].tls.ca_file, seen[0].tls.verify_hostname) == ("ca.pem", True)
 
 
+@pytest.mark.slow
 def test_a_certificate_is_no_reason_against_a_plain_url(conf: Conf) -> None:
     conf(tlsCertificateFilePath="cert.pem", tlsKeyFilePath="key.pem")
     assert _sent() == b""

@@ -84,6 +84,7 @@ def failure(
     return error.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [False, True])
 def test_http_to_a_tls_port(authority: trustme.CA, root: Path, *, write: bool) -> None:
     with tls_port(authority, "localhost") as port:
@@ -92,6 +93,7 @@ def test_http_to_a_tls_port(authority: trustme.CA, root: Path, *, write: bool) -
     assert f"https://localhost:{port}" in error.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [False, True])
 def test_https_to_a_plain_port(root: Path, *, write: bool) -> None:
     with scripted_server([b"HTTP/1.1 400 Bad\r\nContent-Length: 0\r\n\r\n\r\n\r\n"]) as server:
@@ -120,6 +122,7 @@ def test_the_port_of_the_binary_protocol(
             assert error.hint.endswith(meant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ended", [ssl.SSLEOFError, ssl.SSLZeroReturnError])
 def test_a_tls_connection_that_the_server_ended_is_cut_off(
     root: Path, monkeypatch: pytest.MonkeyPatch, ended: type[ssl.SSLError]
@@ -138,6 +141,7 @@ def test_a_tls_connection_that_the_server_ended_is_cut_off(
     assert "6651" in error.hint
 
 
+@pytest.mark.slow
 def test_a_port_that_closes_could_be_that_of_the_binary_protocol(root: Path) -> None:
     with scripted_server([]) as server:
         error = failure(server.url, root)
@@ -145,12 +149,14 @@ def test_a_port_that_closes_could_be_that_of_the_binary_protocol(root: Path) -> 
     assert "6650" in error.hint
 
 
+@pytest.mark.slow
 def test_another_protocol_is_named(root: Path) -> None:
     with scripted_server([b"SSH-2.0-OpenSSH_9.2\r\n"] * 5) as server:
         error = failure(server.url, root)
     assert error.what.endswith("the answer is not HTTP: SSH-2.0-OpenSSH_9.2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rest", [b"Content-Length: 100\r\n\r\n[1]", b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"]
 )
@@ -159,6 +165,7 @@ def test_an_answer_that_breaks_off_is_incomplete(root: Path, rest: bytes) -> Non
         assert "the answer is incomplete" in failure(server.url, root).what
 
 
+@pytest.mark.slow
 def test_a_certificate_of_an_unknown_authority(authority: trustme.CA, root: Path) -> None:
     with tls_port(authority, "localhost") as port:
         error = failure(f"https://localhost:{port}", root)
@@ -189,6 +196,7 @@ def test_a_client_certificate_that_is_missing(authority: trustme.CA, root: Path)
     assert "authentication: {tls: {certificateFile: " in error.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", ["no-such-host.invalid", f"{'a' * 70}.invalid"])
 @pytest.mark.parametrize("write", [False, True])
 def test_a_name_that_nobody_has(root: Path, host: str, *, write: bool) -> None:
@@ -196,6 +204,7 @@ def test_a_name_that_nobody_has(root: Path, host: str, *, write: bool) -> None:
     assert "no answer from the registry: the name of the host cannot be resolved" in error.what
 
 
+@pytest.mark.slow
 def test_a_broker_that_advertises_an_address_out_of_reach(root: Path) -> None:
     with scripted_server([REDIRECT % b"http://broker-0.invalid:8080/admin/v2/x"]) as server:
         error = failure(server.url, root)

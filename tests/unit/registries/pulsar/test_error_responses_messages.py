@@ -93,6 +93,7 @@ def test_whatever_comes_is_one_printable_line(body: bytes, content_type: str, re
     assert len(said) <= 1001
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_one_line_is_stable(text: str) -> None:
     assert one_line(one_line(text)) == one_line(text)

@@ -36,16 +36,19 @@ def answers(server: HTTPServer, path: str, body: object, status: int = 200) -> N
     server.expect_request(path).respond_with_data(text, status, content_type="application/json")
 
 
+@pytest.mark.slow
 def test_a_topic_without_partitions_has_one_part(httpserver: HTTPServer) -> None:
     answers(httpserver, f"{PATH}/partitions", {"partitions": 0, "deleted": False})
     assert messages(httpserver).partitions(TOPIC) == (-1,)
 
 
+@pytest.mark.slow
 def test_partitions_are_numbered(httpserver: HTTPServer) -> None:
     answers(httpserver, f"{PATH}/partitions", {"partitions": 3})
     assert messages(httpserver).partitions(TOPIC) == (0, 1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("partition", "body", "expected"),
     [
@@ -63,6 +66,7 @@ def test_the_newest_message_is_a_position(
     assert messages(httpserver).last_position(TOPIC, partition) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -81,6 +85,7 @@ def test_a_compacted_partition_has_an_oldest_ledger(
     assert messages(httpserver).trimmed_before(TOPIC, 2) is None
 
 
+@pytest.mark.slow
 def test_a_partition_that_nobody_used_yet_is_empty_and_a_topic_is_missing(
     httpserver: HTTPServer,
 ) -> None:
@@ -91,6 +96,7 @@ def test_a_partition_that_nobody_used_yet_is_empty_and_a_topic_is_missing(
         messages(httpserver).last_position(TOPIC, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -106,12 +112,14 @@ def test_the_first_message_since_a_moment_is_a_position(
     assert messages(httpserver).first_position(TOPIC, -1, 1000) == expected
 
 
+@pytest.mark.slow
 def test_the_broker_of_a_topic_is_looked_up(httpserver: HTTPServer) -> None:
     found = {"brokerUrl": "pulsar://b:6650", "brokerUrlTls": "pulsar+ssl://b:6651", "more": 1}
     answers(httpserver, LOOKUP, found)
     assert messages(httpserver).service(TOPIC).url == "pulsar://b:6650"
 
 
+@pytest.mark.slow
 def test_a_given_service_url_comes_first(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +130,7 @@ def test_a_given_service_url_comes_first(
     assert found.url == "pulsar://given:6650"
 
 
+@pytest.mark.slow
 def test_a_broker_without_such_a_port_is_told(httpserver: HTTPServer) -> None:
     answers(httpserver, LOOKUP, {"brokerUrl": "", "brokerUrlTls": "pulsar+ssl://b:6651"})
     with pytest.raises(OutsideError, match="does not show a port without TLS") as told:
@@ -129,6 +138,7 @@ def test_a_broker_without_such_a_port_is_told(httpserver: HTTPServer) -> None:
     assert "--service-url" in told.value.hint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["<html>log in</html>", "[]", '{"partitions": -1}', '{"a": 1}'])
 def test_an_answer_of_something_else_is_told(httpserver: HTTPServer, body: str) -> None:
     answers(httpserver, f"{PATH}/partitions", body)
@@ -136,6 +146,7 @@ def test_an_answer_of_something_else_is_told(httpserver: HTTPServer, body: str) 
         messages(httpserver).partitions(TOPIC)
 
 
+@pytest.mark.slow
 def test_a_missing_permission_is_named(httpserver: HTTPServer) -> None:
     answers(httpserver, f"{PATH}/partitions", {"reason": "no"}, 403)
     with pytest.raises(RegistryRefusedError) as refused:

@@ -79,6 +79,7 @@ def credentials(issuer_url: str, root: Path, clock: Clock | None = None) -> Issu
     return IssuedCredentials(read_client(oauth2, root, "here"), config, root, clock or Clock())
 
 
+@pytest.mark.slow
 def test_the_token_is_asked_for_as_a_form(issuer: Issuer, tmp_path: Path) -> None:
     assert credentials(issuer.url, tmp_path).authorization(unhurried()) == "Bearer token-1"
     assert issuer.forms == [
@@ -113,6 +114,7 @@ def test_a_short_lived_token_is_kept_for_half_its_life(issuer: Issuer, tmp_path:
     assert seen == ["Bearer token-1", "Bearer token-1", "Bearer token-2"]
 
 
+@pytest.mark.slow
 def test_a_refused_token_is_renewed_once_for_all_threads(issuer: Issuer, tmp_path: Path) -> None:
     ours = credentials(issuer.url, tmp_path)
     refused = ours.authorization(unhurried())

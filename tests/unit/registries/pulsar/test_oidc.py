@@ -63,6 +63,7 @@ def _opened(root: Path, authentication: OidcAuthentication) -> Credentials:
     return open_credentials(config, root, "here")
 
 
+@pytest.mark.slow
 def test_githubs_own_token_is_the_bearer(runner: _Runner, tmp_path: Path) -> None:
     ours = _opened(tmp_path, OidcAuthentication(audience="pulsar&more"))
 
@@ -73,6 +74,7 @@ def test_githubs_own_token_is_the_bearer(runner: _Runner, tmp_path: Path) -> Non
     assert asked.headers["Authorization"] == f"Bearer {CANARY}"
 
 
+@pytest.mark.slow
 def test_it_is_exchanged_for_a_token_of_the_issuer(runner: _Runner, tmp_path: Path) -> None:
     authentication = OidcAuthentication(
         audience="urn:pulsar", issuer_url=runner.issuer, client_id="schemas", scope="admin"
@@ -95,6 +97,7 @@ def test_it_is_exchanged_for_a_token_of_the_issuer(runner: _Runner, tmp_path: Pa
     assert len(runner.asked) == 2, "an issuer gets a new token of GitHub's"
 
 
+@pytest.mark.slow
 def test_a_refused_exchange_shows_no_token(runner: _Runner, tmp_path: Path) -> None:
     runner.refusal = 403
     ours = _opened(tmp_path, OidcAuthentication(audience="a", issuer_url=runner.issuer))

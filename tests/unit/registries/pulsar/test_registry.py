@@ -210,6 +210,7 @@ def test_settled_topics_of_a_namespace_without_topic_policies_cost_one_request_e
     assert asked["schemaValidationEnforced"] == (0 if spared else 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [
@@ -228,6 +229,7 @@ def test_without_topic_policies_there_are_none(
     assert f"persistent/{TOPIC}/schemaValidationEnforced" not in cluster.asked
 
 
+@pytest.mark.slow
 def test_false_counts_where_the_broker_enforces_validation(cluster: FakeCluster) -> None:
     defaults = BrokerSettings(is_schema_validation_enforced=True)
     registry = open_test_registry(cluster.url, broker=defaults)
@@ -274,6 +276,7 @@ def test_a_page_instead_of_json_is_no_success(
     assert "proxy" in error.value.hint
 
 
+@pytest.mark.slow
 def test_progress_covers_namespaces_and_topics(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:
@@ -287,6 +290,7 @@ def test_progress_covers_namespaces_and_topics(
 # ---------------------------------------------------------------------------- lists
 
 
+@pytest.mark.slow
 def test_namespaces_of_all_tenants_are_sorted(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:
@@ -297,6 +301,7 @@ def test_namespaces_of_all_tenants_are_sorted(
     assert [str(name) for name in registry.list_namespaces()] == ["a/z", "shop/b", "shop/z"]
 
 
+@pytest.mark.slow
 def test_a_list_with_a_name_that_is_none_fails_closed(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:
@@ -306,6 +311,7 @@ def test_a_list_with_a_name_that_is_none_fails_closed(
         registry.list_namespaces()
 
 
+@pytest.mark.slow
 def test_all_lists_are_needed(cluster: FakeCluster, registry: PulsarRegistry) -> None:
     cluster.lists("persistent://shop/orders/b", "non-persistent://shop/orders/a")
     found = [str(topic) for topic in registry.list_topics(NAMESPACE)]
@@ -315,6 +321,7 @@ def test_all_lists_are_needed(cluster: FakeCluster, registry: PulsarRegistry) ->
         registry.list_topics(NAMESPACE)
 
 
+@pytest.mark.slow
 def test_a_scalable_topic_is_listed_as_the_topic_that_has_its_schemas(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:
@@ -326,6 +333,7 @@ def test_a_scalable_topic_is_listed_as_the_topic_that_has_its_schemas(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 403, 404, 405])
 def test_a_cluster_without_scalable_topics_lists_the_others(
     cluster: FakeCluster, registry: PulsarRegistry, status: int
@@ -364,6 +372,7 @@ def test_policies_are_set_in_order_and_stop_at_a_refusal(
     ]
 
 
+@pytest.mark.slow
 def test_a_topic_on_which_the_broker_fails_stops_no_other(
     cluster: FakeCluster, registry: PulsarRegistry
 ) -> None:

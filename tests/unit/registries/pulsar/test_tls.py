@@ -70,6 +70,7 @@ def test_the_authority_of_the_configuration_is_trusted(
     assert admin_client.get("tenants").status == 200
 
 
+@pytest.mark.slow
 def test_an_unknown_authority_is_not_trusted(server: HTTPServer, tmp_path: Path) -> None:
     with pytest.raises(OutsideError, match="certificate is not valid") as error:
         open_test_client(server.url_for(""), tmp_path).get("tenants")
@@ -98,6 +99,7 @@ def test_without_the_host_name_the_authority_still_counts(
         open_test_client(server.url_for(""), tmp_path, tls=tls).get("tenants")
 
 
+@pytest.mark.slow
 def test_a_client_certificate_is_shown(
     authority: trustme.CA, ca_file: str, client_files: TlsAuthentication, tmp_path: Path
 ) -> None:

@@ -109,6 +109,7 @@ def avro(text: str, **properties: str) -> dict[str, object]:
     return {"type": "AVRO", "schema": text, "properties": properties}
 
 
+@pytest.mark.slow
 def test_a_schema_is_posted_and_read_back(client: Client) -> None:
     posted = client.send("POST", f"{TOPIC}/schema", avro(RECORD, owner="é"))
     assert posted.json == {"version": {"version": 0}}
@@ -124,6 +125,7 @@ def test_a_schema_is_posted_and_read_back(client: Client) -> None:
     assert client.send("GET", f"{TOPIC}/schemas").json == {"getSchemaResponses": [shown]}
 
 
+@pytest.mark.slow
 def test_a_refused_schema_is_a_page_with_the_reason(client: Client) -> None:
     client.send("POST", f"{TOPIC}/schema", avro(RECORD))
     refused = client.send("POST", f"{TOPIC}/schema", avro(BREAKING))
@@ -175,6 +177,7 @@ def test_compatibility_never_answers_false(client: Client) -> None:
     assert broken.json["reason"].startswith("\n --- An unexpected error occurred in the server")
 
 
+@pytest.mark.slow
 def test_a_topic_is_listed_once_it_was_created(client: Client) -> None:
     client.send("POST", f"{TOPIC}/schema", avro(RECORD))
     assert client.send("GET", "/persistent/t/n").json == []
@@ -369,6 +372,7 @@ def test_the_only_broker_is_listed(tmp_path: Path) -> None:
         assert json.loads(client.raw("GET", "/brokers", headers, b"").body) == ["localhost:80"]
 
 
+@pytest.mark.slow
 def test_the_runtime_configuration_is_text_and_has_what_the_line_knows(tmp_path: Path) -> None:
     with _client_of(tmp_path, BrokerSettings()) as client:
         old = client.send("GET", "/brokers/configuration/runtime").json

@@ -374,6 +374,7 @@ def requests(draw: st.DrawFn) -> bytes:
     return ending.join((line, *headers, b"", draw(BODIES)))
 
 
+@pytest.mark.slow
 @settings(
     deadline=None,
     max_examples=examples(80),

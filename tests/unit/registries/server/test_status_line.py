@@ -75,6 +75,7 @@ def test_the_phrase_is_the_message_or_the_standard_one(
     assert phrases == {"3.0": message, "5.0": standard}
 
 
+@pytest.mark.slow
 def test_a_message_of_any_text_is_one_line_of_1024_characters(tmp_path: Path) -> None:
     """Jetty of 4.0.7: Latin-1 with `?`, also for line breaks; other control characters stay."""
     name = f"a\r\n\x01é€\U0001f600{'x' * 2000}"

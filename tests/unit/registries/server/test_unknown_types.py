@@ -45,6 +45,7 @@ _ASKED = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("versions", "statuses"),
     [

@@ -102,6 +102,7 @@ def test_the_version_is_that_of_the_schema_in_the_container() -> None:
     assert [(row["file"], row["row"]) for row in rows(part)[0]] == [("a.avro", 1), ("a.avro", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [10, 300])
 def test_of_a_broken_file_the_messages_before_the_break_are_read(values: int) -> None:
     written = [record(number) for number in range(values)]

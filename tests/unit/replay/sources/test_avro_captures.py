@@ -59,6 +59,7 @@ def test_another_container_is_no_part_of_a_capture(tmp_path: Path) -> None:
     assert (found, problem) == ([], "a is an Avro container, and no part of a capture")
 
 
+@pytest.mark.slow
 def test_a_damaged_part_is_an_error_and_never_more_messages(tmp_path: Path) -> None:
     """Cut off, and with any bytes in the place of others; those before the damage may be read."""
     part = written(tmp_path, 500)

@@ -194,6 +194,7 @@ def test_a_thousand_fields_are_folded_and_small() -> None:
     assert text.count('data-sort=""') == 1
 
 
+@pytest.mark.slow
 def test_two_hundred_topics_are_an_index_and_folded_cards() -> None:
     text = replay_page(_topics(200))
     found = page(_topics(200))
@@ -323,5 +324,6 @@ def test_numbers_that_readers_get_otherwise_are_in_one_row() -> None:
     assert "531" in row
 
 
+@pytest.mark.slow
 def test_histograms_of_a_thousand_fields_stay_small() -> None:
     assert len(replay_page(_distributed(1_000, 5, 5))) < 1_500_000

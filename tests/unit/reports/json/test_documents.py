@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_JSON)
 def test_every_value_can_be_written_and_read_again(value: object) -> None:
     text = to_text(value)
@@ -43,6 +45,7 @@ def test_letters_stay_readable() -> None:
     assert to_text("\ud800") == '"\\ud800"\n'
 
 
+@pytest.mark.slow
 def test_parts_of_a_large_document_are_made_when_they_are_written() -> None:
     made: list[int] = []
 

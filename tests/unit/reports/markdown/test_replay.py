@@ -101,6 +101,7 @@ def test_no_text_anywhere_does_anything(text: str) -> None:
     _check(_with_text(text))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=7))
 def test_no_texts_anywhere_do_anything(texts: list[str]) -> None:

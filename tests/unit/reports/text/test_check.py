@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gitops.model.check import CheckReport, History, HistorySource, Impact, RegistryCheck
 from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
@@ -102,6 +104,7 @@ def test_a_registry_without_an_answer() -> None:
     assert "no answer from 1 of " in said
 
 
+@pytest.mark.slow
 def test_thousands_of_findings_are_cut_the_worst_stay_and_it_is_said() -> None:
     findings = (*map(finding, range(1000)), finding(5000, Severity.ERROR))
     said = text(replace(REPORT, findings=findings))

@@ -171,6 +171,7 @@ def test_no_word_reaches_the_terminal_raw(word: str, width: int) -> None:
         assert not {"\x1b", "\x9b", "\x00", "\r", "\t", "\u202e", "\u2066"} & set(text)
 
 
+@pytest.mark.slow
 @given(_HOSTILE)
 def test_safe_text_says_what_was_escaped(word: str) -> None:
     assert safe(word).isprintable() or {c for c in safe(word) if not c.isprintable()} <= _SPACES

@@ -66,6 +66,7 @@ def test_findings_are_counted(severities: list[Severity], text: str) -> None:
     assert count_line(found).plain == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 100, 160])
 def test_every_rule_keeps_its_words(width: int) -> None:
     findings = [
@@ -159,6 +160,7 @@ _TEXTS = st.text(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200))
 @given(_TEXTS, st.integers(0, 80), st.integers(0, 80), st.sampled_from([24, 40, 100]))
 def test_no_line_of_a_file_breaks_the_excerpt(

@@ -253,6 +253,7 @@ _BLANKS = {chr(code) for code in range(0x10000) if chr(code).isspace() and code 
 """Blanks that only take room."""
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(_TOPICS, HOSTILE, HOSTILE, st.sampled_from(_WIDTHS))
 def test_no_word_of_a_file_or_a_registry_reaches_the_terminal_raw(

@@ -202,6 +202,7 @@ def test_a_refused_definition_in_a_manifest_is_fixed(schema: str) -> None:
     assert [each["name"] for each in fields] == ["a", "c", "b"]
 
 
+@pytest.mark.slow
 def test_both_halves_in_a_manifest_are_fixed() -> None:
     half = "{type: AVRO, definition: {type: record, name: %s, fields: [{name: a, type: %s}]}}"
     schema = f"schema:\n  type: KEY_VALUE\n  key: {half}\n  value: {half}\n"

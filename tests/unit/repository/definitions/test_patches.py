@@ -26,6 +26,7 @@ def _missing(number: int) -> Finding:
     )
 
 
+@pytest.mark.slow
 def test_edits_are_tried_as_often_as_the_size_of_the_definitions_allows() -> None:
     asked: list[str] = []
 

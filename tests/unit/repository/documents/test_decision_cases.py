@@ -159,6 +159,7 @@ def test_a_bad_case_keeps_its_id() -> None:
     assert (verdict["id"], good) == ({"any": ["thing", 1]}, False)
 
 
+@pytest.mark.slow
 def test_a_decision_takes_little_more_work_than_parse_and_check() -> None:
     """What equality and validation need comes from the one reading, with nothing read before."""
     pairs = list(schema_pairs.pairs(20, 3))

@@ -41,6 +41,7 @@ def test_the_template_holds_the_schemas_of_the_code() -> None:
         assert committed == now, "run this test with UPDATE_DOCS=1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", schemas())
 def test_a_schema_is_one(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(schemas()[name])

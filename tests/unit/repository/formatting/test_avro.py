@@ -45,6 +45,7 @@ def written(text: str, *, ordered: bool) -> Any:  # noqa: ANN401 - JSON
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False))
 def test_any_layout_becomes_canonical_once_and_says_the_same(random: Random) -> None:

@@ -30,6 +30,7 @@ def _value(text: str) -> dict[str, object]:
     return parsed.value if isinstance(parsed.value, dict) else {}
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(random=st.randoms(use_true_random=False), parts=_parts)
 def test_exactly_the_parts_are_replaced(random: Random, parts: dict[str, object]) -> None:

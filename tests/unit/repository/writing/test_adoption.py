@@ -108,6 +108,7 @@ def test_a_definition_keeps_its_references_and_the_manifest_stays() -> None:
     assert [one["type"] for one in written["fields"]] == ["string", "n.Money", "int"]
 
 
+@pytest.mark.slow
 def test_a_shared_type_that_differs_is_changed_for_all_or_for_none() -> None:
     one = _adopt([_versions(_T)], state(_held(_T, size=9)))
     both = _adopt([_versions(_T), _versions(_U)], state(_held(_T, size=9), _held(_U, size=9)))
@@ -127,6 +128,7 @@ def test_what_cannot_be_adopted_holds_back_nothing_else() -> None:
     assert set(found.files) == {f"{_FOLDER}/u.avsc"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("t.avsc",), ("t.avsc", "u.avsc")])
 def test_nothing_is_written_over_a_change_that_is_not_committed(names: Sequence[str]) -> None:
     dirty = [f"{_FOLDER}/{name}" for name in names]

@@ -110,6 +110,7 @@ enum Kind { option features.enum_type = CLOSED; SOME = 1; }
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"), [(_EVERYTHING, "shop.v1.Order"), (_EDITION, "shop.Order")]
 )

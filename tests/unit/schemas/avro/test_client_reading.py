@@ -52,6 +52,7 @@ def _compare(pairs: int) -> None:
     assert unseen <= pairs // 100
 
 
+@pytest.mark.slow
 def test_the_profile_of_python_agrees_with_the_client() -> None:
     _compare(_PAIRS)
 

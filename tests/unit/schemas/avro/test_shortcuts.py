@@ -23,6 +23,7 @@ _INT = {"name": "i", "type": "int"}
 _MORE = {"name": "o", "type": ["null", "string"], "default": None}
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(definitions())
 def test_simple_fields_are_read_alike_as_all_others(definition: Any) -> None:  # noqa: ANN401

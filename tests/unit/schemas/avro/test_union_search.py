@@ -128,6 +128,7 @@ def _definitions(random: Random) -> tuple[str, str] | None:
     return texts
 
 
+@pytest.mark.slow
 def test_a_branch_that_is_looked_up_is_the_one_that_trials_find(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -168,6 +169,7 @@ _EVENTS: Final[dict[str, Callable[[str, int], Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _EVENTS)
 def test_twice_as_many_branches_take_twice_the_steps(kind: str) -> None:
     def steps(count: int) -> int:

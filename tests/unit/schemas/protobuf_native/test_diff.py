@@ -170,6 +170,7 @@ def test_definitions_that_the_broker_refuses_are_not_compared_part_by_part() -> 
     assert [change.path for change in schema_changes(broken, order(""))] == ["definition"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_any_two_definitions_are_compared(seed: int) -> None:
     envelopes = Envelopes(Random(seed))  # noqa: S311 - no secret

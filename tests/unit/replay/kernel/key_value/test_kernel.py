@@ -46,6 +46,7 @@ def _pair(key: str = "STRING", value: str = "JSON", encoding: str = "INLINE") ->
 _HALF = st.none() | st.sampled_from([b"", b"k", b"\xff", b'{"n":1}', b'{"n":""}', b"\0\0\0\1"])
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["STRING", "INT32", "JSON"]),
     st.lists(
