@@ -16,7 +16,7 @@ from gitops.cli.exits import Exit
 from gitops.cli.progress import progress_bar
 from gitops.cli.session import OpenedRepository, today
 from gitops.git.references import describe
-from gitops.model.check import CheckReport, RegistryCheck
+from gitops.model.check import CheckReport
 from gitops.model.config import RegistryConfig
 from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
@@ -239,13 +239,18 @@ def write_waivers(
 
 def name_written_waivers(report: CheckReport) -> CheckReport:
     """The report whose proposed waivers are all written."""
-    registries: list[RegistryCheck] = []
-    for registry in report.registries:
-        plan = registry.plan
-        refused = [notice.waiver for notice in plan.notices if isinstance(notice, RefusedSchema)]
-        files = {waiver.file for waiver in (*plan.proposals, *refused) if waiver}
-        registries.append(replace(registry, plan=with_written_proposals(plan, files)))
+    registries = [
+        replace(registry, plan=with_written_waivers(registry.plan))
+        for registry in report.registries
+    ]
     return replace(report, registries=tuple(registries))
+
+
+def with_written_waivers(plan: Plan) -> Plan:
+    """The plan whose proposed waivers are all written: each says what is left to fill in."""
+    refused = [notice.waiver for notice in plan.notices if isinstance(notice, RefusedSchema)]
+    files = {waiver.file for waiver in (*plan.proposals, *refused) if waiver}
+    return with_written_proposals(plan, files)
 
 
 def plan_code(plan: Plan, display: Display, *, detailed: bool = False) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -94,8 +94,11 @@ def plan(
     choices = _Choices(prune=prune, keep_going=keep_going, release=as_if_broker)
     if len(names) > 1:
         outcomes = _plan_each(names, opened, display, choices)
-        _print_plans(outcomes, opened, display)
-        _write_plans(outcomes, out, waivers)
+        if waivers:
+            plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
+        _print_plans(outcomes, opened, display, has_written_waivers=bool(waivers))
+        if out:
+            plan_output.write_plans(outcomes, out)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
         undone = plan_output.write_undo(change, opened, live, config)
@@ -104,10 +107,11 @@ def plan(
             opened, live, config, display, prune=prune, undone=undone, keep_going=keep_going
         )
         made = note_order(made, config, opened, display, {})
-    result = plan_output.plan_result(made, opened, time.monotonic() - started)
-    print_result(result, display)
+    printed = made
     if waivers:
         plan_output.write_waivers([made], waivers)
+        printed = plan_output.with_written_waivers(made)
+    print_result(plan_output.plan_result(printed, opened, time.monotonic() - started), display)
     if out:
         print_message(f"plan written to {out} · {plan_output.write_plan(made, out)}")
     return plan_output.plan_code(made, display, detailed=detailed_exitcode)
@@ -225,14 +229,27 @@ def _plan_one(
 
 
 def _print_plans(
-    outcomes: list[results.RegistryPlan], opened: OpenedRepository, display: Display
+    outcomes: list[results.RegistryPlan],
+    opened: OpenedRepository,
+    display: Display,
+    *,
+    has_written_waivers: bool,
 ) -> None:
     """Print all plans as one answer; what kept a registry from having one also goes to stderr."""
+    from gitops.cli import plan_output
     from gitops.cli.answer import folder_in_git, print_result
     from gitops.git.references import describe
 
+    printed = outcomes
+    if has_written_waivers:
+        printed = [
+            replace(outcome, plan=plan_output.with_written_waivers(outcome.plan))
+            if outcome.plan
+            else outcome
+            for outcome in outcomes
+        ]
     result = results.PlansResult(
-        plans=outcomes,
+        plans=printed,
         commit=lambda: describe(opened.root),
         options=opened.options,
         excerpt=opened.excerpt,
@@ -242,17 +259,6 @@ def _print_plans(
     for one in outcomes:
         if one.error:
             print_error(one.error, f"no plan for {one.registry}: ")
-
-
-def _write_plans(
-    outcomes: list[results.RegistryPlan], out: Path | None, waivers: Path | None
-) -> None:
-    from gitops.cli import plan_output
-
-    if waivers:
-        plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
-    if out:
-        plan_output.write_plans(outcomes, out)
 
 
 def _worst_code(outcomes: list[results.RegistryPlan], display: Display, *, detailed: bool) -> int:

@@ -86,6 +86,15 @@ def test_a_waiver_that_nobody_has_filled_in_is_refused(
     ]
 
 
+def test_a_plan_says_that_its_waivers_are_written(
+    breaking: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    done = command("plan", "--repo", breaking, "--waivers", tmp_path / "waivers")
+
+    said = " ".join(done.out.split())
+    assert ("writes it" in said, "fill in reason and approvedBy" in said) == (False, True)
+
+
 def test_what_is_there_is_kept_and_the_folder_is_made(
     breaking: Path, tmp_path: Path, command: CommandLine
 ) -> None:
@@ -118,6 +127,7 @@ def test_several_registries_share_a_folder(
 
     assert done.code == 1
     assert len(list((tmp_path / "waivers").iterdir())) == 1
+    assert "writes it" not in " ".join(done.out.split())
 
 
 def test_the_waived_change_is_applied_and_the_topic_closed(
