@@ -46,9 +46,9 @@ _USES: Final[tuple[TopicUse, TopicUse]] = ("idle", "active")
 class Answer:
     """Whether a client may connect; `reason` says why not, or why that is not known.
 
-    A client that "misreads" connects, and then reads other values than Java's client would, or
-    fails, on messages of a live version. `admission` is the broker's decision, None where it could
-    not be asked.
+    A client that "misreads" connects, and then fails on messages of the latest version, or reads
+    other values than Java's client would, or fails, on messages of a live version. `admission` is
+    the broker's decision, None where it could not be asked.
     """
 
     verdict: Verdict
@@ -191,7 +191,7 @@ def _language_notes(
             continue
         for _, offer in use.schemas:
             if isinstance(offer, StoredSchema):
-                for note in assumed_java_notes(offer, target.history, target.line):
+                for note in assumed_java_notes(offer, target):
                     yield f"{use.topic}: {note} (`language:` in {client.location.file} names it)"
 
 
@@ -462,11 +462,13 @@ def _connect_consumer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer]
 
 def _reading_answer(use: _Use, offer: Offer, target: ConnectionTarget) -> Answer | None:
     """What a consumer that is let in misreads of messages of live versions, None for nothing."""
-    if use.language is None or not isinstance(offer, StoredSchema):
+    if not isinstance(offer, StoredSchema):
         return None
     admission = admit_consumer(target, offer)
-    misread = misread_versions(use.language, offer, target.history, target.line)
-    if not admission.accepted or not misread:
+    if not admission.accepted:
+        return None
+    misread = misread_versions(use.language, offer, target)
+    if not misread:
         return None
     more = f" ({len(misread) - 1} more)" if len(misread) > 1 else ""
     return Answer(verdict="misreads", reason=f"{misread[0].text}{more}", admission=admission)

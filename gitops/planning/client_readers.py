@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from gitops.broker.connection import ConnectionTarget
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.clients import Client, ClientLanguage, ObservedClients, ObservedTopic, language_of
-from gitops.model.decision import StoredHistory, StoredSchema
+from gitops.model.decision import StoredSchema
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
 from gitops.schemas.client_profiles import CLIENT_PROFILES, Cause, Misreading
 from gitops.schemas.row import Remark
+from gitops.schemas.stored_messages import unread_latest
 from gitops.schemas.strategies import NEW_READS, TRANSITIVE, reads_forward
 
 CLIENT_MISREADS: Final = "CLIENT-R012"
@@ -74,46 +76,82 @@ def client_readers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MisreadVersion:
-    """What a consumer in a language gets wrong of messages of a live version."""
+    """What a consumer gets wrong of messages of a live version.
 
-    language: ClientLanguage
+    `language` is None where clients of every language fail. `is_silent`: wrong values may come out,
+    instead of an error.
+    """
+
+    language: ClientLanguage | None
     version: int
-    misreading: Misreading
+    path: str
+    message: str
+    is_silent: bool
 
     @property
     def text(self) -> str:
         """The misreading as a sentence."""
-        place = f" at '{self.misreading.path}'" if self.misreading.path else ""
-        return (
-            f"{CLIENT_PROFILES[self.language].library} {_effect(self.misreading)} messages of "
-            f"v{self.version}{place}: {self.misreading.message}"
-        )
+        client = "a consumer with this schema"
+        if self.language is not None:
+            client = CLIENT_PROFILES[self.language].library
+        place = f" at '{self.path}'" if self.path else ""
+        effect = "may read wrong values from" if self.is_silent else "fails on"
+        return f"{client} {effect} messages of v{self.version}{place}: {self.message}"
 
 
 def misread_versions(
-    language: ClientLanguage, reader: StoredSchema, history: StoredHistory, line: BrokerLine
+    language: ClientLanguage | None, reader: StoredSchema, target: ConnectionTarget
 ) -> tuple[MisreadVersion, ...]:
-    """What a consumer with the schema misreads of messages that may be stored, latest first."""
-    misreadings = line.types.row_of(reader.type).misreadings
-    decoding = CLIENT_PROFILES[language].decoding
-    return tuple(
-        MisreadVersion(language=language, version=version, misreading=misreading)
-        for version, written in reversed(history.entries)
-        if written.type is reader.type
-        for misreading in misreadings(decoding, written, reader)
-    )
+    """What a consumer with the schema misreads of messages that may be stored, latest first.
+
+    Of messages of the latest version what no client reads; of those of all versions what clients of
+    the language read differently from Java's.
+    """
+    types, versions = target.line.types, target.history.entries
+    misread: list[MisreadVersion] = []
+    if unread := unread_latest(types, versions, reader, target.policies.strategy):
+        misread.append(
+            MisreadVersion(
+                language=None,
+                version=unread.version,
+                path=unread.path,
+                message=unread.message,
+                is_silent=False,
+            )
+        )
+    if language is not None:
+        misread += _language_misreadings(language, reader, target)
+    return tuple(misread)
 
 
-def assumed_java_notes(
-    reader: StoredSchema, history: StoredHistory, line: BrokerLine
-) -> Iterator[str]:
+def _language_misreadings(
+    language: ClientLanguage,
+    reader: StoredSchema,
+    target: ConnectionTarget,
+    causes: Container[Cause] = frozenset(Cause),
+) -> Iterator[MisreadVersion]:
+    misreadings = target.line.types.row_of(reader.type).misreadings
+    for version, writer in reversed(target.history.entries):
+        if writer.type is not reader.type:
+            continue
+        for misreading in misreadings(CLIENT_PROFILES[language].decoding, writer, reader):
+            if misreading.cause in causes:
+                yield MisreadVersion(
+                    language=language,
+                    version=version,
+                    path=misreading.path,
+                    message=misreading.message,
+                    is_silent=misreading.is_silent,
+                )
+
+
+def assumed_java_notes(reader: StoredSchema, target: ConnectionTarget) -> Iterator[str]:
     """What Python's and Pulsar.Client's consumers would misread, where no language is known."""
     languages: tuple[ClientLanguage, ...] = ("python", "dotnet")
     for language in languages:
-        for found in misread_versions(language, reader, history, line):
-            if found.misreading.cause in _OTHER_VALUES:
-                yield f"the consumer is assumed to read as Java does; {found.text}"
-                break
+        misread = next(_language_misreadings(language, reader, target, _OTHER_VALUES), None)
+        if misread:
+            yield f"the consumer is assumed to read as Java does; {misread.text}"
 
 
 _OTHER_VALUES: Final = frozenset({Cause.NAME, Cause.UNION, Cause.ALIAS, Cause.SYMBOL, Cause.LAYOUT})

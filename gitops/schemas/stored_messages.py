@@ -7,6 +7,7 @@ FULL only with the latest version. The messages of the other versions are still 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from gitops.model.decision import StoredSchema
@@ -19,6 +20,15 @@ from gitops.schemas.strategies import TRANSITIVE, promised_reads
 from gitops.schemas.types import SchemaTypes
 
 UNREAD: Final = "CLIENT-R013"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadVersion:
+    """A version whose messages a reader fails on: `path` is dotted field names, with a half."""
+
+    version: int
+    path: str
+    message: str
 
 
 def unread_messages(
@@ -74,6 +84,30 @@ def unreadable_versions(
         and _is_unreadable(types, old, new)
         and not _is_unreadable(types, old, latest)
     )
+
+
+def unread_latest(
+    types: SchemaTypes,
+    versions: Sequence[tuple[int, StoredSchema]],
+    reader: StoredSchema,
+    strategy: Strategy,
+) -> UnreadVersion | None:
+    """Why a consumer with this schema fails on all messages of the latest version, None if not.
+
+    Under ALWAYS_COMPATIBLE the latest version of the reader's own kind of event. Of AVRO and JSON,
+    also in halves of a KEY_VALUE, as `unread_messages`.
+    """
+    for version, writer in reversed(versions):
+        if strategy is Strategy.ALWAYS_COMPATIBLE and not (
+            is_of_kind(types, writer, reader) or is_of_kind(types, reader, writer)
+        ):
+            continue
+        for half, reason in _reasons(types, writer, reader):
+            if reason.is_certain:
+                path = ".".join(filter(None, (half, reason.path)))
+                return UnreadVersion(version=version, path=path, message=reason.message)
+        return None
+    return None
 
 
 def _is_unreadable(types: SchemaTypes, writer: StoredSchema, reader: StoredSchema) -> bool:

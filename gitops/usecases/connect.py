@@ -191,9 +191,9 @@ def _reading(
     offered: ClientSchema,
     answered: Sequence[SchemaAdmission],
 ) -> tuple[tuple[MisreadVersion, ...], tuple[str, ...]]:
-    """What a consumer that is let in misreads, or notes about it where its language is not known.
+    """What a consumer that is let in misreads, and notes about it where its language is not known.
 
-    Language profiles are not for what it reads without a schema of its own.
+    A consumer without a schema of its own misreads nothing.
     """
     offer = offered.offer
     if request.role != "consumer" or not isinstance(offer, StoredSchema):
@@ -201,11 +201,11 @@ def _reading(
     if not all(one.admission.accepted for one in answered):
         return (), ()
     language = request.language or ("python" if is_class_name(offered.name) else None)
+    misread = misread_versions(language, offer, place)
     if language is not None:
-        return misread_versions(language, offer, place.history, place.line), ()
-    return (), tuple(
-        f"{note} (`--language` names its client)"
-        for note in assumed_java_notes(offer, place.history, place.line)
+        return misread, ()
+    return misread, tuple(
+        f"{note} (`--language` names its client)" for note in assumed_java_notes(offer, place)
     )
 
 

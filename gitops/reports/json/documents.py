@@ -362,9 +362,9 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
             {
                 "language": found.language,
                 "version": found.version,
-                "path": found.misreading.path,
-                "message": found.misreading.message,
-                "wrongValues": found.misreading.is_silent,
+                "path": found.path,
+                "message": found.message,
+                "wrongValues": found.is_silent,
             }
             for found in connection.misread
         ],

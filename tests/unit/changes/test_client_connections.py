@@ -17,6 +17,7 @@ from gitops.model.policy import (
     SchemaCompatibilityStrategy,
     TopicPolicies,
 )
+from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState
 from gitops.ports import Registry
 from gitops.repository.loader import load
@@ -358,3 +359,62 @@ def test_a_client_without_a_language_is_read_as_java_with_notes() -> None:
     assert python.endswith(" (`language:` in clients/billing.yaml names it)")
     assert "Pulsar.Client for .NET fails on messages of v0 at 'at'" in dotnet
     assert "Pulsar.Client for .NET" in alone  # both are laid out alike, which Python reads
+
+
+LONGER = avro(field("a", "long"))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "verdict"),
+    [("ALWAYS_COMPATIBLE", "misreads"), ("BACKWARD", "no"), ("FORWARD", "no")],
+)
+def test_an_older_consumer_that_fails_on_messages_of_the_latest_version(
+    strategy: str, verdict: str
+) -> None:
+    """ALWAYS_COMPATIBLE compares no consumer with v1."""
+    policies = NamespacePolicies(
+        schema_compatibility_strategy=SchemaCompatibilityStrategy(strategy),
+    )
+    registry = _registry(OLD_SCHEMA, LONGER, policies=policies)
+
+    connections = _connections(CONSUMES.format("{version: 0}"), registry, schema=LONGER.schema)
+
+    assert _answers(connections) == [(verdict, verdict)]
+    if verdict == "misreads":
+        assert connections.connections[0].now.reason.startswith(
+            "a consumer with this schema fails on messages of v1 at 'a': "
+        )
+
+
+def test_a_consumer_that_only_older_messages_fail_may_connect() -> None:
+    """FORWARD promises nothing about them, and none may be left."""
+    policies = NamespacePolicies(
+        schema_compatibility_strategy=SchemaCompatibilityStrategy.FORWARD,
+    )
+    registry = _registry(OLD_SCHEMA, WITHOUT_DEFAULT, policies=policies)
+
+    connections = _connections(
+        CONSUMES.format("{version: 1}"), registry, schema=WITHOUT_DEFAULT.schema
+    )
+
+    assert _answers(connections) == [("yes", "yes")]
+
+
+@pytest.mark.parametrize(
+    ("latest", "verdict"), [("string", "misreads"), ({"type": "map", "values": "long"}, "yes")]
+)
+def test_a_reader_of_json_that_fails_on_the_latest_version(latest: object, verdict: str) -> None:
+    """A number that may be too large is no certain failure."""
+    versions = [
+        SchemaInfo(type=SchemaType.JSON, schema=avro(field("a", written)).schema)
+        for written in ({"type": "map", "values": "int"}, latest)
+    ]
+    policies = NamespacePolicies(
+        schema_compatibility_strategy=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
+    )
+
+    connections = _connections(
+        CONSUMES.format("{version: 0}"), _registry(*versions, policies=policies), schema=None
+    )
+
+    assert _answers(connections) == [(verdict, verdict)]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from gitops.broker.connection import ConnectionPolicies, ConnectionTarget
 from gitops.broker.lines.pulsar_4_0 import PULSAR_4_0
 from gitops.model.clients import (
     Client,
@@ -224,6 +225,9 @@ def test_halves_of_a_pair_are_read_by_their_types(
 
     history = StoredHistory(entries=((0, pair("Pos")),), next_version=1)
 
-    found = misread_versions(language, pair("Point"), history, PULSAR_4_0)
+    target = ConnectionTarget(
+        history=history, policies=ConnectionPolicies(strategy=Strategy.FULL), line=PULSAR_4_0
+    )
+    misread = misread_versions(language, pair("Point"), target)
 
-    assert [one.misreading.path for one in found] == paths
+    assert [version.path for version in misread] == paths
