@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -176,6 +177,10 @@ def open_checkout(root: Path) -> Iterator[Checkout]:
     try:
         from git import Git
     except ImportError as error:
+        if shutil.which("git"):
+            raise UsageError(
+                "the git command cannot be started", hint="see `git version` in the same shell"
+            ) from error
         raise UsageError(
             "there is no git command", hint="install git, or put it on PATH"
         ) from error
@@ -205,7 +210,7 @@ def _ask(command: Git, *words: str, stdin: bytes = b"", answers: tuple[int, ...]
             strip_newline_in_stdout=False,
         )
     if status not in answers:
-        text = str(said)[:_SAID].strip() or f"exit status {status}"
+        text = " ".join(str(said).split())[:_SAID] or f"exit status {status}"
         hint = _FETCH if _LACKING in text else ""
         raise GitFailedError(f"git failed: {text}", where=f"git {words[0]}", hint=hint)
     return bytes(out)
@@ -247,6 +252,11 @@ def _is_own(root: Path, git_dir: Path, *, inside: bool) -> bool:
     if root.is_relative_to(git_dir):
         return root == git_dir and not any((above / ".git").exists() for above in git_dir.parents)
     return inside
+
+
+def has_git_folder(root: Path) -> bool:
+    """Whether the folder or one around it has a `.git`, whether or not git can read it."""
+    return any((folder / ".git").exists() for folder in (root.resolve(), *root.resolve().parents))
 
 
 def _strip_clone(error: GitFailedError, root: Path) -> UsageError | GitFailedError:

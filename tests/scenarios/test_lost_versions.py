@@ -12,6 +12,7 @@ import pytest
 
 from tests.scenarios.registries import Command, Live, embedded
 from tests.scenarios.shops import V0, V1, V2, V3, Shop
+from tests.support.command_line import PROGRAM
 from tests.support.states import field, record
 
 
@@ -613,3 +614,36 @@ def test_a_shallow_clone_does_not_know_what_was_lost(shop: Shop, tmp_path: Path)
         f"whether {shop.topic} had versions before is unknown: the clone is shallow and begins at "
     )
     assert "fetch-depth: 0" in findings["PLAN-R023"]["hint"]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_clone_that_git_cannot_read_does_not_show_what_was_lost(shop: Shop) -> None:
+    shop.lose("--force")
+    _remove_snapshot(shop)
+    (shop.root / ".git" / "HEAD").unlink()
+
+    code, findings = shop.findings("plan")
+
+    assert (code, findings["PLAN-R023"]["severity"]) == (0, "warning")
+    assert findings["PLAN-R023"]["message"].startswith(
+        f"whether {shop.topic} had versions before is unknown: this folder is not in a git "
+    )
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_without_a_git_command_nothing_shows_what_was_lost(shop: Shop) -> None:
+    shop.lose("--force")
+    _remove_snapshot(shop)
+
+    done = subprocess.run(
+        [PROGRAM, "plan", "--repo", shop.root],
+        env={"PATH": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done
+    assert "had versions before is unknown: there is no git command" in " ".join(
+        done.stdout.split()
+    )

@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from gitops.git.checkout import Checkout, GitFailedError, open_checkout
+from gitops.git.checkout import Checkout, GitFailedError, has_git_folder, open_checkout
 from gitops.git.history import oldest_known, replaced_files
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
@@ -28,6 +28,7 @@ from gitops.repository.folder import FileNames
 from gitops.repository.snapshots import SNAPSHOTS, folder_of, is_of_topic, namespace_of
 
 _FETCH: Final = "fetch all commits: git fetch --unshallow; with actions/checkout: fetch-depth: 0"
+_UNREADABLE: Final = "`git status` has to work in this folder"
 VersionLookUp = Callable[[Collection[TopicName]], RecordedVersions]
 """Reads what was recorded of some topics."""
 
@@ -40,11 +41,13 @@ def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
             with open_checkout(root) as checkout:
                 past = SnapshotPast(checkout, head_of(checkout), frozenset({snapshot.name}))
                 return find_recorded(snapshot, past, topics, root)
-        except GitFailedError as error:
+        except (GitFailedError, UsageError) as error:
             recorded = find_recorded(snapshot, None, topics, root)
-            return replace(recorded, past_limit=error.what, past_hint=error.hint)
-        except UsageError:  # no clone
-            return find_recorded(snapshot, None, topics, root)
+            if isinstance(error, GitFailedError):
+                return replace(recorded, past_limit=error.what, past_hint=error.hint)
+            if has_git_folder(root):
+                return replace(recorded, past_limit=error.what, past_hint=_UNREADABLE)
+            return recorded
 
     return look_up
 
