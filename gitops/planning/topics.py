@@ -14,6 +14,7 @@ from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed, Sc
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rules import RULES, apply_severities, make_finding
 from gitops.model.schema import SchemaEntry, SchemaInfo
+from gitops.planning.auto_producers import auto_producer_findings
 from gitops.planning.captured_messages import captured_message_findings
 from gitops.planning.client_readers import (
     UNKNOWN_MISREADS,
@@ -268,6 +269,8 @@ def _remarks(
         for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
     ]
     found += captured_message_findings(case, versions, new)
+    if not latest_only:
+        found += auto_producer_findings(case, versions, new)
     return apply_severities(found, case.rules)
 
 

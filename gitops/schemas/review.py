@@ -18,7 +18,7 @@ from gitops.schemas.types import SchemaTypes
 _OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
 """What is about the step from the latest version, not about what older messages hold."""
 
-ONLY_IF_TAKEN: Final = frozenset({"KV-W002", UNREAD})
+ONLY_IF_TAKEN: Final = frozenset({"KV-W002", UNREAD, "CLIENT-R015"})
 """What is untrue of a schema that the broker refuses for another reason."""
 
 

@@ -258,6 +258,13 @@ CLIENT_RULES: Final = (
             "planning.captured_messages.captured_message_findings",
         )
     ),
+    always_told(
+        warning(
+            "CLIENT-R015",
+            "an AUTO_PRODUCE client would send the former layout as the new version",
+            "planning.auto_producers.auto_producer_findings",
+        )
+    ),
 )
 """CLIENT-*: what a change means for the declared clients of its topics."""
 
