@@ -15,7 +15,11 @@ from gitops.schemas.stored_messages import UNREAD, unread_messages
 from gitops.schemas.strategies import TRANSITIVE, promised_reads
 from gitops.schemas.types import SchemaTypes
 
-_OF_THE_STEP: Final = frozenset({"AVRO-W006", "AVRO-W007", "KV-W002", "PROTO-W011"})
+_CHANGED_DEFAULT: Final = "AVRO-W012"
+
+_OF_THE_STEP: Final = frozenset(
+    {"AVRO-W006", "AVRO-W007", _CHANGED_DEFAULT, "KV-W002", "PROTO-W011"}
+)
 """What is about the step from the latest version, not about what older messages hold."""
 
 ONLY_IF_TAKEN: Final = frozenset({"KV-W002", UNREAD, "CLIENT-R015"})
@@ -61,6 +65,8 @@ def changes_of_all(
     counts for what its own consumers read, and for what the step to the new schema looks like;
     under a transitive strategy the consumers of every version count.
     Under ALWAYS_COMPATIBLE the versions of the new schema's own kind are all that counts.
+    A default that changes is told where messages of a version lack the field, and where the latest
+    version is the only one.
     """
     yield from unread_messages(types, versions, new, strategy)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
@@ -75,7 +81,10 @@ def changes_of_all(
             continue
         compared.add(identity)
         if index == latest:
-            remarks = _with_promise(changes_of(types, old, new, strategy), strategy)
+            remarks = _without_unused_defaults(
+                types, versions, changes_of(types, old, new, strategy)
+            )
+            remarks = _with_promise(remarks, strategy)
         else:
             remarks = _since(
                 version, _older_changes(types, old, versions[latest][1], new, strategy)
@@ -88,6 +97,29 @@ def changes_of_all(
             if index == latest or place not in told:
                 told.add(place)
                 yield version, remark
+
+
+def _without_unused_defaults(
+    types: SchemaTypes,
+    versions: Sequence[tuple[int, StoredSchema]],
+    remarks: tuple[Remark, ...],
+) -> tuple[Remark, ...]:
+    """The remarks on the step from the latest version, without defaults that no message needs."""
+    if len(versions) == 1 or all(remark.rule != _CHANGED_DEFAULT for remark in remarks):
+        return remarks
+    latest = versions[-1][1]
+    used = frozenset[str]().union(
+        *(
+            types.row_of(latest.type).used_defaults(old, latest)
+            for _, old in versions[:-1]
+            if old.type is latest.type
+        )
+    )
+    return tuple(
+        remark
+        for remark in remarks
+        if remark.rule != _CHANGED_DEFAULT or remark.old_pointer in used
+    )
 
 
 def _older_changes(

@@ -125,6 +125,10 @@ def _no_remarks(*_schemas: object) -> tuple[Remark, ...]:
     return ()
 
 
+def _no_pointers(_writer: StoredSchema, _reader: StoredSchema) -> frozenset[str]:
+    return frozenset()
+
+
 def _no_reasons(_writer: StoredSchema, _reader: StoredSchema) -> tuple[Reason, ...]:
     return ()
 
@@ -171,8 +175,10 @@ class SchemaTypeRow:
     `review` has our own remarks on one definition, `review_half` those on it as half of a
     KEY_VALUE, `review_half_defaults` those on the defaults and the top of such a half, and
     `review_accepted` those on what poisons nothing. `review_change` compares two, for readers under
-    a strategy, and `diff` names each difference. `names` tell kinds of event apart in one topic:
-    the present name, then aliases. `parts` are the schemas that readers resolve one by one, named.
+    a strategy, and `diff` names each difference. `used_defaults` gets a writer and a reader:
+    pointers to the reader's defaults that stand in for what messages lack. `names` tell kinds of
+    event apart in one topic: the present name, then aliases. `parts` are the schemas that readers
+    resolve one by one, named.
 
     `resolve` gets what is written and what reads it: why a reader fails, by Avro's resolution, or
     of JSON by what clients take; nothing of other types. `unreadable_reason` gets a reader and a
@@ -201,6 +207,7 @@ class SchemaTypeRow:
     review_change: Callable[[StoredSchema, StoredSchema, Strategy], tuple[Remark, ...]] = (
         _no_remarks
     )
+    used_defaults: Callable[[StoredSchema, StoredSchema], frozenset[str]] = _no_pointers
     diff: Callable[[StoredSchema, StoredSchema], Iterable[SchemaChange]] = whole_change
     names: Callable[[StoredSchema], tuple[str, ...]] = _no_names
     parts: Callable[

@@ -105,6 +105,7 @@ AVRO_RULES: Final = (
         "the definition is no record",
         "schemas.avro.review_definition.review_top",
     ),
+    warning("AVRO-W012", "a default changes", "schemas.avro.changed_defaults.default_remarks"),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
 

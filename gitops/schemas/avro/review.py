@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gitops.schemas.avro import review_types, review_unions
+from gitops.schemas.avro import changed_defaults, review_types, review_unions
 from gitops.schemas.avro.aliases import Aliases, aliases_for
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.field_matching import guess_renames, match, match_aliases
@@ -169,13 +169,31 @@ def avro_changes(
     return tuple(_Walk(aliases, back).remarks(old, new, start))
 
 
+def used_defaults(writer: Schema, reader: Schema) -> frozenset[str]:
+    """Pointers to the reader's defaults that stand in for what the writer's messages lack."""
+    aliases, places = aliases_for(writer, reader), Pointers(reader)
+    walk = _Walk(aliases, Aliases())
+    start = Change(wire=Wire.AVRO, forward=False, old=Pointers(writer), new=places, aliases=aliases)
+    for _ in walk.remarks(writer, reader, start):
+        pass
+    return frozenset(
+        f"{places.field(*used)}/default"
+        for lacking in walk.lacking
+        for used in changed_defaults.used_fields(*lacking)
+    )
+
+
 class _Walk:
-    """Over both definitions; a pair of named types is looked at once, so recursion ends."""
+    """Over both definitions; a pair of named types is looked at once, so recursion ends.
+
+    `lacking` are the fields of the new schema that messages of the old one do not have.
+    """
 
     def __init__(self, by_new: Aliases, by_old: Aliases) -> None:
         self._by_new = review_unions.UnionReader(by_new, "new")
         self._by_old = review_unions.UnionReader(by_old, "old")
         self._seen: set[tuple[int, int]] = set()
+        self.lacking: list[tuple[Record, Field]] = []
 
     def remarks(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
         match old, new:
@@ -221,8 +239,12 @@ class _Walk:
         written = match(old, new, at.aliases.fields_of(old))
         for field in new.all_fields:
             before = written.get(field.name)
+            if before is None:
+                self.lacking.append((new, field))
             # Versions share most fields: one that stands for itself has not changed.
             if before is not None and not (before is field and field.is_plain):
                 inner = at.into_field((old, before), (new, field))
                 yield from self.remarks(before.type, field.type, inner)
+                if at.wire is Wire.AVRO:
+                    yield from changed_defaults.default_remarks((old, before), (new, field), at)
         yield from field_remarks(old, new, written, at)

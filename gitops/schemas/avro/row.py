@@ -13,7 +13,7 @@ from gitops.schemas.avro.client_reading import find_misreadings
 from gitops.schemas.avro.diff import differences
 from gitops.schemas.avro.errors import AvroParseError
 from gitops.schemas.avro.parser import AvroParser
-from gitops.schemas.avro.review import avro_changes
+from gitops.schemas.avro.review import avro_changes, used_defaults
 from gitops.schemas.avro.review_clients import client_remarks
 from gitops.schemas.avro.review_definition import review_defaults, review_recursion, review_top
 from gitops.schemas.avro.review_logical_defaults import review_logical_defaults
@@ -127,6 +127,17 @@ class AvroDefinitions:
 
         return review
 
+    def used_defaults(self, writer: StoredSchema, reader: StoredSchema) -> frozenset[str]:
+        """The reader's defaults that stand in for what messages of the writer lack."""
+        try:
+            written, read = (
+                self._parser.parse_data(writer.data),
+                self._parser.parse_data(reader.data),
+            )
+            return used_defaults(written, read)
+        except (AvroParseError, RecursionError):  # nobody decodes such messages
+            return frozenset()
+
     def misreadings(
         self, decoding: Decoding, writer: StoredSchema, reader: StoredSchema
     ) -> tuple[Misreading, ...]:
@@ -204,6 +215,7 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         review_half_defaults=avro.review_half_defaults,
         review_accepted=avro.review_accepted,
         review_change=avro.change_review(Wire.AVRO),
+        used_defaults=avro.used_defaults,
         diff=avro.diff,
         names=avro.names,
         resolve=avro.resolve,

@@ -58,6 +58,7 @@ def key_value_row(
         review_half=review.review_half,
         review_accepted=partial(_review_accepted, row_of),
         review_change=partial(_review_change, row_of),
+        used_defaults=partial(_used_defaults, row_of),
         diff=partial(_diff, row_of),
         parts=_parts,
         unreadable_reason=partial(_unreadable_reason, unreadable_reason),
@@ -104,6 +105,15 @@ def _review_change(
         for remark in row_of(after.type).review_change(before, after, strategy)
     )
     return (*review.remarks(old, new), *of_halves)
+
+
+def _used_defaults(row_of: RowOf, writer: StoredSchema, reader: StoredSchema) -> frozenset[str]:
+    return frozenset(
+        f"/{name}{pointer}"
+        for name, written, read in _parts(writer, reader)
+        if written.type is read.type
+        for pointer in row_of(read.type).used_defaults(written, read)
+    )
 
 
 def _diff(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator[SchemaChange]:

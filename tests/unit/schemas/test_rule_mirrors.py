@@ -21,7 +21,7 @@ _MIRRORS: Final = {
     "AVRO-W001": "AVRO-W002",
     "AVRO-W002": "AVRO-W001",
     **{rule: rule for rule in ("AVRO-W003", "AVRO-W004", "AVRO-W005", "AVRO-W006", "AVRO-W007")},
-    **{rule: rule for rule in ("AVRO-W008", "AVRO-W009", "AVRO-W010")},
+    **{rule: rule for rule in ("AVRO-W008", "AVRO-W009", "AVRO-W010", "AVRO-W012")},
     **{rule: rule for rule in ("KV-W001", "KV-W002")},
     "PROTOBUF-W001": "PROTOBUF-W001",
     **{f"PROTO-W{number:03}": f"PROTO-W{number:03}" for number in (*range(2, 9), 10, 11)},
