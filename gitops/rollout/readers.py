@@ -118,7 +118,7 @@ def unreadable_reason(consumer: Use, written: UsedSchema) -> str | None:
 
 
 def kind_of(info: SchemaInfo) -> str:
-    """The kind of event: the name of the record or message, else the type."""
+    """The kind of event: the short name of the record or message, else the type."""
     try:
         return event_kinds.kind_of(TYPES, to_stored(info))
     except PayloadError:

@@ -1,24 +1,25 @@
 """Topics with several kinds of event: under ALWAYS_COMPATIBLE each kind is looked at by itself.
 
 The strategy lets schemas of any kind stand in one history, and the broker compares nothing
-(Pulsar 4.0.7). A kind is told by the record's name; of PROTOBUF_NATIVE by the root message's.
+(Pulsar 4.0.7). A kind is told by the record's name; of PROTOBUF_NATIVE by the root message's. Its
+namespace or package does not count: Avro for Java does not compare it, Protobuf no name at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.schemas.key_value.parser import add_half_prefix
-from gitops.schemas.row import Reason, Remark
+from gitops.schemas.row import DefinitionForm, Reason, Remark
 from gitops.schemas.types import SchemaTypes
 
 _RULE: Final = "CLIENT-R007"
 
 
 def kind_of(types: SchemaTypes, schema: StoredSchema) -> str:
-    """The name of the record or message, else the type."""
+    """The short name of the record or message, else the type."""
     return _names(types, schema)[0]
 
 
@@ -28,7 +29,35 @@ def is_of_kind(types: SchemaTypes, old: StoredSchema, new: StoredSchema) -> bool
 
 
 def _names(types: SchemaTypes, schema: StoredSchema) -> tuple[str, ...]:
-    return types.row_of(schema.type).names(schema) or (schema.type.value,)
+    names = types.row_of(schema.type).names(schema) or (schema.type.value,)
+    return tuple(name.rpartition(".")[2] for name in names)
+
+
+def new_kind(
+    types: SchemaTypes, versions: Sequence[tuple[int, StoredSchema]], new: StoredSchema
+) -> Iterator[tuple[int, Remark]]:
+    """That the new schema is of a kind that no version is of, and so is compared with none.
+
+    `versions` are oldest first. A type that no version has is reported elsewhere.
+    """
+    same_type = [(version, old) for version, old in versions if old.type is new.type]
+    if not same_type or any(is_of_kind(types, old, new) for _, old in same_type):
+        return
+    version, old = same_type[-1]
+    before, after = kind_of(types, old), kind_of(types, new)
+    hint = f"if it is '{before}' under another name, keep the name"
+    if types.row_of(new.type).form is DefinitionForm.AVRO:
+        full_name = (*types.row_of(old.type).names(old), before)[0]
+        hint += f' or add "aliases": ["{full_name}"], and it is compared'
+    yield (
+        version,
+        Remark(
+            rule=_RULE,
+            message=f"'{after}' is a new kind of event beside '{before}' (v{version}): it is "
+            "compared with no version, and consumers of one kind may fail on messages of another",
+            hint=hint,
+        ),
+    )
 
 
 def broken_readers(

@@ -70,6 +70,7 @@ def changes_of_all(
     """
     yield from unread_messages(types, versions, new, strategy)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
+        yield from event_kinds.new_kind(types, versions, new)
         versions = [each for each in versions if event_kinds.is_of_kind(types, each[1], new)]
     told: set[tuple[str, str, str]] = set()
     compared: set[tuple[SchemaType, bytes, frozenset[tuple[str, str]]]] = set()

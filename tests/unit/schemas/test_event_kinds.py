@@ -53,9 +53,19 @@ def test_what_both_sides_read_is_nothing_to_tell() -> None:
     assert _plan(_PLACED, _CANCELLED, new=new).findings == ()
 
 
-def test_a_new_kind_is_compared_with_nobody() -> None:
+@pytest.mark.rule("CLIENT-R007")
+def test_a_new_kind_is_compared_with_nobody_and_the_plan_says_so() -> None:
     plan = _plan(_PLACED, new=_CANCELLED)
-    assert plan.findings == ()
+    (finding,) = plan.findings
+    assert (finding.rule, finding.severity) == ("CLIENT-R007", Severity.WARNING)
+    assert finding.message == (
+        "'Cancelled' is a new kind of event beside 'Placed' (v0): it is compared with no version, "
+        "and consumers of one kind may fail on messages of another"
+    )
+    assert finding.hint == (
+        'if it is \'Placed\' under another name, keep the name or add "aliases": ["Placed"], and '
+        "it is compared"
+    )
     (action,) = plan.actions
     assert isinstance(action, RegisterSchema)
     assert (action.latest_version, action.changes) == (0, ())
@@ -64,6 +74,35 @@ def test_a_new_kind_is_compared_with_nobody() -> None:
 def test_an_alias_is_the_name_of_before() -> None:
     new = avro(field("id"), field("total", "int"), field("b"), name="Ordered", aliases=["Placed"])
     assert [each[:9] for each in _said(_plan(_PLACED, _CANCELLED, new=new))] == ["at 'b': c"]
+
+
+def test_a_later_version_of_a_kind_is_no_new_kind() -> None:
+    optional = field("note", ["null", "string"], default=None)
+    new = avro(field("id"), field("total", "int"), optional, name="Placed")
+    assert _said(_plan(_PLACED, _CANCELLED, new=new)) == []
+
+
+@pytest.mark.parametrize("aliases", [["Order"], ["a.Order"]])
+def test_an_alias_may_have_another_namespace(aliases: list[str]) -> None:
+    old = avro(field("x", "int"), name="Order", namespace="a")
+    new = avro(field("x", "string"), name="OrderCreated", namespace="b", aliases=aliases)
+    assert [each[:8] for each in _said(_plan(old, new=new))] == ["at 'x': "] * 2
+
+
+def test_a_namespace_is_no_part_of_a_kind() -> None:
+    """Avro for Java does not compare it: messages of one are read as the other."""
+    old = avro(field("x", "int"), name="Order", namespace="a")
+    assert _said(_plan(old, new=avro(field("x", "int"), name="Order", namespace="b"))) == []
+    new = avro(field("x", "string"), name="Order", namespace="b")
+    assert [each[:8] for each in _said(_plan(old, new=new))] == ["at 'x': "] * 2
+
+
+def test_json_has_new_kinds_too() -> None:
+    old, new = (
+        info(record(field("x"), name=name), SchemaType.JSON) for name in ("Order", "Created")
+    )
+    (message,) = _said(_plan(old, new=new))
+    assert message.startswith("'Created' is a new kind of event beside 'Order' (v0): ")
 
 
 def test_older_versions_of_the_kind_are_read_too() -> None:
