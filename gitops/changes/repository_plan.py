@@ -286,10 +286,15 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
     )
 
 
-def find_losses(look_up: VersionLookUp, plan_input: PlanInput, plan: Plan) -> tuple[Finding, ...]:
-    """Recorded versions of the plan's topics that the registry lost, or has as other schemas."""
+def find_losses(
+    look_up: VersionLookUp, plan_input: PlanInput, plan: Plan, former: RegistryState | None = None
+) -> tuple[Finding, ...]:
+    """Recorded versions of the plan's topics that the registry lost, or has as other schemas.
+
+    `former` is what the base of a change defines.
+    """
     recorded = look_up(plan_input.desired.topics.keys())
-    return tuple(loss_findings(plan_input, plan, recorded))
+    return tuple(loss_findings(plan_input, plan, recorded, former))
 
 
 def _guarded(plan: Plan, topics: frozenset[TopicName]) -> Plan:

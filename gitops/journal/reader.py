@@ -59,6 +59,7 @@ class _Run:
                     outcome=Outcome.UNKNOWN,
                     error=_INTERRUPTED,
                     closes=entry.get("closes", False),
+                    forgotten=entry.get("forgotten"),
                 )
                 self._attempts[entry.get("attempt", len(self._attempts))] = cut
             case "outcome":
@@ -67,7 +68,7 @@ class _Run:
                 self._attempts[number] = replace(
                     self._attempts[number],
                     outcome=Outcome(entry["outcome"]),
-                    version=_version(entry.get("version")),
+                    version=version_number(entry.get("version")),
                     error=entry.get("error", ""),
                 )
             case "end":
@@ -105,8 +106,8 @@ def _damaged(path: Path, number: int) -> UsageError:
     )
 
 
-def _version(value: object) -> int | None:
-    """Raises ValueError for what no registry answers."""
+def version_number(value: object) -> int | None:
+    """The number of a version in a journal; raises ValueError for what no registry answers."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_VERSIONS:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from gitops.journal.reader import read_journal
+from gitops.journal.reader import read_journal, version_number
 from gitops.journal.writer import is_journal
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.journal import Attempt, JournalRun, Outcome
@@ -19,17 +19,21 @@ from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaTy
 from gitops.repository.folder import require_inside
 
 FOLDER: Final = ".gitops"
+DELETIONS: Final = ".deletions.journal"
+"""How the name ends of a journal that `schemas delete --force` writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournaledVersions:
     """The versions that journals have of a registry, by topic; `files` are the journals.
 
-    `unreadable` are journals that are broken, with what is wrong.
+    `forgotten` are topics that `schemas delete --force` removed. `unreadable` are journals that are
+    broken, with what is wrong.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
     files: Mapping[TopicName, str] = field(default_factory=dict)
+    forgotten: frozenset[TopicName] = frozenset()
     unreadable: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -61,7 +65,10 @@ def read_versions(
             continue
         histories |= changed
         files |= dict.fromkeys(changed, name)
-    return JournaledVersions(histories=histories, files=files, unreadable=unreadable)
+    forgotten = frozenset(topic for topic, file in files.items() if file.endswith(DELETIONS))
+    return JournaledVersions(
+        histories=histories, files=files, forgotten=forgotten, unreadable=unreadable
+    )
 
 
 def _journals(root: Path) -> Iterator[Path]:
@@ -79,13 +86,18 @@ def _histories_after(
     """The histories of the topics whose schemas the run changed, by the name of their keeper."""
     changed: dict[TopicName, SchemaHistory] = {}
     for attempt in run.attempts:
-        if attempt.version is None or attempt.action["action"] not in _ABOUT_SCHEMAS:
+        is_answered = attempt.version is not None or attempt.forgotten is not None
+        if not is_answered or attempt.action["action"] not in _ABOUT_SCHEMAS:
             continue
         topic = TopicName.parse(attempt.action["topic"]).keeper
         str(topic).encode()  # as below
         if run.began < accepted.get(topic, ""):
             continue
         before = changed.get(topic, known.get(topic, SchemaHistory()))
+        if attempt.forgotten is not None:
+            if (longer := add_journaled(before, _history(attempt.forgotten))) != before:
+                changed[topic] = longer
+            continue
         begins_anew = run.command == "apply" and _is_first(attempt)
         changed[topic] = _after(attempt, SchemaHistory() if begins_anew else before)
     return changed
@@ -112,6 +124,15 @@ def _after(attempt: Attempt, history: SchemaHistory) -> SchemaHistory:
     )
 
 
+def _history(document: Mapping[str, Any]) -> SchemaHistory:
+    """What a forced deletion removed; raises as `_schema`."""
+    entries = tuple(
+        SchemaEntry(version=version_number(entry["version"]) or 0, info=_schema(entry["schema"]))
+        for entry in document["versions"]
+    )
+    return SchemaHistory(entries=entries, next_version=version_number(document["nextVersion"]) or 0)
+
+
 def _schema(document: Mapping[str, Any]) -> SchemaInfo:
     """Raises TypeError or ValueError for what no plan contains."""
     text, properties = document["schema"], document["properties"]
@@ -121,6 +142,20 @@ def _schema(document: Mapping[str, Any]) -> SchemaInfo:
 
 
 _ABOUT_SCHEMAS: Final = ("RegisterSchema", "DeleteSchema")
+
+
+def forgotten_history(recorded: SchemaHistory, live: SchemaHistory) -> SchemaHistory | None:
+    """What a forced deletion of `live` removes and is not recorded, None if there is nothing.
+
+    Versions after a deletion that hides recorded ones are left out: a registry cannot have both
+    again.
+    """
+    if not live.entries:
+        is_known = recorded.next_version or not live.next_version
+        return None if is_known else SchemaHistory(next_version=live.next_version)
+    if recorded.next_version and live.entries[0].version > recorded.next_version:
+        return None
+    return live if add_journaled(recorded, live) != recorded else None
 
 
 def add_journaled(recorded: SchemaHistory, journaled: SchemaHistory) -> SchemaHistory:

@@ -18,7 +18,8 @@ from typing import Any, Final, final
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.journal import outcome_of
 from gitops.model.plan import Action
-from gitops.planning.plan_document import action_document
+from gitops.model.schema import SchemaHistory
+from gitops.planning.plan_document import action_document, history_document
 
 API_VERSION: Final = "pulsar-gitops/v1"
 _ID_BYTES: Final = 4
@@ -58,10 +59,21 @@ class JournalFile:
         _check_version(self.path)
         self._write("start", {"apiVersion": API_VERSION, **start}, sync=True)
 
-    def intend(self, action: Action, *, closes: bool = False, follows: bool = False) -> int:
-        """The action is about to be carried out; answers the number of this attempt, from 0 on."""
+    def intend(
+        self,
+        action: Action,
+        *,
+        closes: bool = False,
+        follows: bool = False,
+        forgotten: SchemaHistory | None = None,
+    ) -> int:
+        """The action is about to be carried out; answers the number of this attempt, from 0 on.
+
+        `forgotten` is what a forced deletion removes and nothing else has recorded.
+        """
         number = self._attempts
         content = {"attempt": number, "action": action_document(action)}
+        content |= {"forgotten": history_document(forgotten)} if forgotten else {}
         self._write("intent", content | ({"closes": True} if closes else {}), sync=not follows)
         self._attempts += 1
         return number

@@ -31,7 +31,8 @@ class Attempt:
     """One action that an apply began to carry out, as a plan's document has it, and the outcome.
 
     `version` is what the registry answered to a schema; `error` why it failed. `closes`: the apply
-    had stopped, and the action set back what it had loosened.
+    had stopped, and the action set back what it had loosened. `forgotten` is the history that a
+    forced deletion removes, as its document.
     """
 
     action: Mapping[str, Any]
@@ -39,6 +40,7 @@ class Attempt:
     version: int | None = None
     error: str = ""
     closes: bool = False
+    forgotten: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class JournalRun:
 
     Times are in UTC, as RFC 3339. `ended` and `outcome` are empty where the process came to no end
     of its own. `plan` is the whole document where no plan file has it. `command` is `apply`,
-    or `restore`, whose plan is made anew each time, for its `namespaces`.
+    `restore`, whose plan is made anew each time, for its `namespaces`, or `schemas delete`.
     """
 
     run: str

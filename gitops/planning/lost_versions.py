@@ -17,6 +17,7 @@ from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
 from gitops.model.rules import make_finding
 from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory
+from gitops.model.state import RegistryState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import PlanInput
 from gitops.planning.refusals import version_list
@@ -94,17 +95,22 @@ def lost_numbers(recorded: SchemaHistory, live: SchemaHistory, broker: BrokerSet
 
 
 def loss_findings(
-    plan_input: PlanInput, plan: Plan, recorded: RecordedVersions
+    plan_input: PlanInput,
+    plan: Plan,
+    recorded: RecordedVersions,
+    former: RegistryState | None = None,
 ) -> Iterator[Finding]:
     """Topics of a plan whose recorded versions the registry lost.
 
     A number that belongs to another schema already, or that the next version would get again, is an
     error, whatever the plan does with the topic. A registration that brings back exactly what was
     lost is no finding. After a deletion that left a tombstone the numbers go on, so that nothing
-    decodes wrongly and this is a warning; so is a loss that was recorded.
+    decodes wrongly and this is a warning; so is a loss that was recorded. `former` is what a
+    change's base defines: where nothing is recorded, another definition of it may have been v0.
     """
     registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
     unknown: list[TopicName] = []
+    redefined: list[TopicName] = []
     for topic in sorted(plan_input.desired.topics):
         action, live = registered.get(topic), plan_input.observed.topics[topic].history
         if topic in recorded.unreadable:
@@ -113,13 +119,18 @@ def loss_findings(
             finding = _loss_finding(plan_input, topic, live, recorded, action)
         if finding is None and action and action.latest_version is None:
             is_known = recorded.history(topic).next_version or topic in recorded.accepted
-            unknown += [] if is_known or not recorded.past_limit else [topic]
+            if recorded.past_limit and not is_known:
+                unknown.append(topic)
+            elif former and not is_known and _is_redefined(former, action):
+                redefined.append(topic)
         if finding is None and action and topic in recorded.accepted:
             finding = _accepted_loss_finding(plan_input, action, recorded.accepted[topic])
         if finding:
             yield replace(finding, location=plan_input.locate(topic, ""))
     if unknown:
         yield _unknown_past_finding(plan_input, unknown, recorded)
+    if redefined:
+        yield _redefined_finding(plan_input, redefined)
     if any(action.latest_version is None for action in registered.values()):
         for file, reason in sorted(recorded.unreadable_journals.items()):
             yield make_finding(
@@ -210,6 +221,32 @@ def _unknown_past_finding(
         hint=recorded.past_hint,
     )
     location = plan_input.locate(topics[0], "")
+    return replace(finding, severity=Severity.WARNING, location=location)
+
+
+def _is_redefined(former: RegistryState, action: RegisterSchema) -> bool:
+    """Whether a topic's v0 becomes another schema than the one that git's base defines."""
+    topic = former.topics.get(action.topic)
+    schemas = [entry.info for entry in topic.history.entries] if topic else []
+    return action.version == 0 and bool(schemas) and not is_same(schemas[-1], action.info)
+
+
+def _redefined_finding(plan_input: PlanInput, topics: Sequence[TopicName]) -> Finding:
+    """Topics without a version whose definition a change replaces: a warning."""
+    topic = topics[0]
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    verb, was = ("has", "was") if len(topics) == 1 else ("have", "were")
+    location = plan_input.locate(topic, "")
+    file = location.file if location else "namespaces"
+    finding = make_finding(
+        "PLAN-R023",
+        f"{topic}{more} {verb} no version in the registry, and git's base defines another schema: "
+        f"if versions {was} registered and lost, their numbers begin again, and stored messages "
+        "decode wrongly or not at all",
+        subject=str(topic),
+        hint="if messages were stored, register the earlier definitions first, in their order, with "
+        f"`pulsar-gitops schemas upload`; git has them: `git log -- {file}`",
+    )
     return replace(finding, severity=Severity.WARNING, location=location)
 
 

@@ -29,7 +29,7 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.policy import value_text
-from gitops.model.schema import SchemaInfo
+from gitops.model.schema import SchemaHistory, SchemaInfo
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.broker_document import broker_document
 from gitops.planning.fingerprints import subject_name
@@ -302,6 +302,16 @@ def _place(where: Location | None) -> Document | None:
         "column": where.column,
         "pointer": where.pointer,
         "inBase": where.in_base,
+    }
+
+
+def history_document(history: SchemaHistory) -> Document:
+    """All versions of a topic, with their schemas."""
+    return {
+        "versions": [
+            {"version": entry.version, "schema": _schema(entry.info)} for entry in history.entries
+        ],
+        "nextVersion": history.next_version,
     }
 
 

@@ -336,7 +336,7 @@ class _RegistryAnswer:
         recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
         look_up = partial(find_recorded, recorded, past, root=root)
         if observed.history.source is HistorySource.REGISTRY:
-            return find_losses(look_up, plan_input, plan)
+            return find_losses(look_up, plan_input, plan, self._loaded.base.desired)
         config = self._base_config
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
         journaled = read_versions(root, self.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,17 +14,26 @@ from gitops.changes.schema_match import SchemaMatch, TopicPlace, match_schema
 from gitops.extraction.extraction import Extraction, ExtractRequest
 from gitops.extraction.java_classes import extract_java
 from gitops.extraction.python_classes import extract_python
-from gitops.model.errors import NotThereError, OutsideError
+from gitops.journal.versions import forgotten_history
+from gitops.journal.writer import JournalFile
+from gitops.model.errors import GitopsError, NotThereError, OutsideError
 from gitops.model.findings import Finding, Severity
+from gitops.model.journal import APPLIED
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.plan import RegisterSchema
+from gitops.model.plan import DeleteSchema, RegisterSchema
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope, TopicState
 from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
-from gitops.planning.lost_versions import accept_command, restore_steps, source_of
+from gitops.planning.lost_versions import (
+    accept_command,
+    restore_command,
+    restore_steps,
+    source_of,
+)
+from gitops.planning.refusals import version_list
 from gitops.ports import Registry
 from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.client_schema import topic_avro_type
@@ -101,6 +111,94 @@ def _upload_lockouts(
         topic=topic, history=history, before=policies, after=policies, line=line, schema=action
     )
     return policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedDeletion:
+    """A deletion after which a topic's numbers begin at v0, and what is recorded of its versions.
+
+    `forgotten` is what only the registry has. `versions` are all that stored messages may have;
+    `restorable` those of them that a restore brings back once `forgotten` is in a journal.
+    """
+
+    topic: TopicName
+    forgotten: SchemaHistory | None = None
+    versions: tuple[int, ...] = ()
+    restorable: tuple[int, ...] = ()
+
+
+def forced_deletion(
+    topic: TopicName, live: SchemaHistory, look_up: VersionLookUp | None
+) -> ForcedDeletion:
+    """What a forced deletion loses; without `look_up` no repository can record it."""
+    live_numbers = tuple(entry.version for entry in live.entries)
+    if look_up is None:
+        return ForcedDeletion(topic=topic, versions=live_numbers)
+    recorded = look_up({topic}).history(topic)
+    forgotten = forgotten_history(recorded, live)
+    restorable = {entry.version for entry in recorded.entries}
+    restorable |= set(live_numbers) if forgotten else set()
+    return ForcedDeletion(
+        topic=topic,
+        forgotten=forgotten,
+        versions=tuple(sorted(restorable | set(live_numbers))),
+        restorable=tuple(sorted(restorable)),
+    )
+
+
+def delete_by_force(registry: Registry, deletion: ForcedDeletion, journal: JournalFile) -> None:
+    """Forget all versions of a topic, once a journal has those that nothing else has.
+
+    Raises OutsideError before the deletion if the journal cannot be written.
+    """
+    topic, forgotten = deletion.topic, deletion.forgotten
+    if forgotten is None:
+        registry.delete_schema(topic, force=True)
+        return
+    start = {
+        "plan": "",
+        "registry": registry.name,
+        "address": registry.address,
+        "actions": 1,
+        "doneBefore": 0,
+        "command": "schemas delete",
+    }
+    action = DeleteSchema(topic=topic, versions=deletion.versions)
+    try:
+        journal.begin(start)
+        attempt = journal.intend(action, forgotten=forgotten)
+    except OutsideError as error:
+        hint = "nothing was deleted: the journal keeps the versions for `restore`"
+        raise OutsideError(error.what, where=error.where, hint=hint) from error
+    try:
+        registry.delete_schema(topic, force=True)
+    except GitopsError as error:
+        journal.conclude(attempt, None, error)
+        journal.end("stopped")
+        raise
+    journal.conclude(attempt, None, None)
+    journal.end(APPLIED)
+
+
+def forced_deletion_lines(deletion: ForcedDeletion, registry: str) -> Iterator[str]:
+    """What the deletion did, what it means for stored messages, and what to do about it."""
+    topic = deletion.topic
+    yield f"deleted all versions of {topic} in {registry}: numbers begin again at v0"
+    if deletion.versions:
+        versions = version_list(deletion.versions)
+        yield (
+            f"messages stored with {versions} decode wrongly or not at all once other schemas get "
+            "these numbers"
+        )
+    restore = restore_command(topic.namespace, registry)
+    unrestorable = sorted({*deletion.versions} - {*deletion.restorable})
+    if deletion.forgotten and not deletion.versions:
+        yield f"  let the numbers go on: {restore}; to begin anew: {accept_command(registry)}"
+    if deletion.restorable:
+        which = version_list(deletion.restorable) if unrestorable else "them"
+        yield f"  bring {which} back: {restore}; to begin anew: {accept_command(registry)}"
+    if unrestorable:
+        yield f"  nothing has recorded {version_list(unrestorable)}, so no restore brings this back"
 
 
 def _reused_number(

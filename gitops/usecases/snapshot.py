@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitops.changes.known_names import known_names
+from gitops.journal.versions import read_versions
 from gitops.messaging.capture_files import capture_folders
 from gitops.model.broker_settings import seen_settings
 from gitops.model.clients import ObservedClients
@@ -86,6 +87,7 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
     old = (*snapshots.snapshot_files(tree, name), *settings_files(tree, name))
+    known |= read_versions(root, name).forgotten  # which no registry lists
     state = observe_managed(repository, registry, recorded | known, progress)
     _require_told(registry, tree)
     versions = recorded_at_head(root, SnapshotRegistry(name, tree, registry.broker))(state.topics)

@@ -64,11 +64,22 @@ class Shop:
     def lose(self, *options: str) -> None:
         assert self.run("schemas", "delete", self.topic, "--yes", *options)[0] == 0
 
+    def lose_elsewhere(self) -> None:
+        """As a broker forgets a topic, or an administrator, so that nothing records it here."""
+        repo = str(self._other_repository())
+        delete = ("schemas", "delete", "--force", "--yes", self.topic, "--repo", repo)
+        assert self._command(*delete)[0] == 0
+
+    def _other_repository(self) -> Path:
+        return (
+            self._elsewhere
+            if self._elsewhere.exists()
+            else empty_for(self._elsewhere, self._registries)
+        )
+
     def upload(self, definition: dict[str, object]) -> None:
         """As a producer registers it, which knows nothing of what was recorded."""
-        repo = self._elsewhere
-        if not repo.exists():
-            empty_for(repo, self._registries)
+        repo = self._other_repository()
         file = repo / "upload.avsc"
         file.write_text(json.dumps(definition), "utf-8")
         upload = ("schemas", "upload", self.topic, str(file), "--type", "AVRO", "--repo", str(repo))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitops.cli.app import run
 from tests.scenarios.registries import Command, Live, embedded
 from tests.scenarios.shops import V0, V1, V2, V3, Shop
 from tests.support.command_line import PROGRAM
@@ -316,6 +317,100 @@ def test_versions_are_restored_without_any_snapshot(journaled: Shop) -> None:
 
 
 @pytest.mark.rule("PLAN-R023")
+def test_a_check_warns_of_a_first_version_that_is_no_longer_the_one_of_the_base(
+    produced: Shop,
+) -> None:
+    produced.lose_elsewhere()
+    produced.define(V0, "new")
+    _, of_same = produced.findings("check", "--base", "HEAD", "--history", "registry")
+    produced.define(V2)
+
+    code, of_other = produced.findings("check", "--base", "HEAD", "--history", "registry")
+
+    assert (code, "PLAN-R023" in of_same) == (0, False)
+    finding = of_other["PLAN-R023"]
+    assert (finding["severity"], finding["location"]["file"]) == (
+        "warning",
+        f"namespaces/{produced.namespace}/created.yaml",
+    )
+    assert finding["message"].startswith(
+        f"{produced.topic} has no version in the registry, and git's base defines another schema: "
+    )
+
+
+@pytest.fixture
+def produced(live: Live, tmp_path: Path, command: Command) -> Shop:
+    """A topic whose v0 and v1 came from producers, so that neither snapshot nor journal has one."""
+    shop = Shop(live, tmp_path / "repo", command, with_snapshot=False)
+    shutil.rmtree(shop.root / ".gitops", ignore_errors=True)
+    return shop
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_forced_deletion_records_what_nothing_else_has(produced: Shop) -> None:
+    produced.lose("--force")
+    produced.define(V2)
+
+    planned, findings = produced.findings("plan")
+    checked, in_check = produced.findings("check", "--base", "HEAD", "--history", "registry")
+    applied, _ = produced.run("apply", "--auto-approve")
+
+    assert (planned, checked, applied) == (1, 1, 1)
+    assert findings["PLAN-R023"]["message"].startswith(
+        "the registry lost v0, v1, which the journal .gitops/live.deletions.journal has; "
+    )
+    assert in_check["PLAN-R023"]["message"] == findings["PLAN-R023"]["message"]
+    assert produced.run("restore", produced.namespace)[0] == 0
+    assert produced.versions() == [0, 1]
+    assert produced.run("apply", "--auto-approve")[0] == 0
+    assert produced.versions() == [0, 1, 2]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_forced_deletion_is_begun_anew_once_its_loss_is_accepted(produced: Shop) -> None:
+    produced.lose("--force")
+    recorded, _ = produced.run("snapshot", "--accept-loss")
+    produced.define(V2)
+
+    planned, findings = produced.findings("plan")
+    applied, _ = produced.run("apply", "--auto-approve")
+
+    assert (recorded, planned, applied) == (0, 0, 0)
+    assert findings["PLAN-R023"]["severity"] == "warning"
+    assert produced.versions() == [0]
+
+
+@pytest.mark.rule("PLAN-R023")
+def test_a_forced_deletion_keeps_the_numbers_of_a_tombstone(produced: Shop) -> None:
+    produced.lose()
+    produced.lose("--force")
+
+    planned, findings = produced.findings("plan")
+    assert produced.run("restore", produced.namespace)[0] == 0
+    assert produced.run("apply", "--auto-approve")[0] == 0
+
+    assert planned == 1
+    assert "live.deletions.journal has v3: the registry forgot" in findings["PLAN-R023"]["message"]
+    assert produced.versions() == [3]
+
+
+def test_a_forced_deletion_says_what_it_means(
+    produced: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    delete = ("schemas", "delete", "--force", "--yes", produced.topic)
+    code = run([*delete, "--repo", str(produced.root)])
+
+    assert code == 0
+    assert capsys.readouterr().err == (
+        f"deleted all versions of {produced.topic} in live: numbers begin again at v0\n"
+        "messages stored with v0, v1 decode wrongly or not at all once other schemas get these "
+        "numbers\n"
+        f"  bring them back: pulsar-gitops restore {produced.namespace} --registry live; to begin "
+        "anew: pulsar-gitops snapshot --accept-loss --registry live\n"
+    )
+
+
+@pytest.mark.rule("PLAN-R023")
 def test_an_accepted_loss_is_expected_of_no_journal(journaled: Shop) -> None:
     journaled.lose("--force")
     assert journaled.run("snapshot", "--accept-loss")[0] == 0
@@ -381,7 +476,7 @@ def test_a_broken_journal_leaves_open_what_was_lost(journaled: Shop) -> None:
     journal.write_text("\n".join([lines[0], "{]", *lines[1:]]), "utf-8")
 
     intact, known = journaled.findings("plan")
-    journaled.lose("--force")
+    journaled.lose_elsewhere()
     code, findings = journaled.findings("plan")
 
     assert (intact, "PLAN-R023" in known) == (0, False)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from gitops.cli.answer import Display
     from gitops.cli.cluster import Place
     from gitops.extraction.extraction import Extraction, ExtractRequest
+    from gitops.ports import Registry
+    from gitops.registries.git.recorded_versions import VersionLookUp
 
 app = typer.Typer(
     help="Upload, read and delete schemas of a registry, and make them from classes.",
@@ -68,12 +70,8 @@ def upload(
     """
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
-    from gitops.cli.session import has_repository, repository_root
     from gitops.model.findings import Severity
-    from gitops.registries.git.recorded_versions import recorded_at_head
-    from gitops.registries.snapshot import SnapshotRegistry
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
-    from gitops.repository.file_trees import FolderTree
     from gitops.usecases.schemas import upload_findings
 
     info = read_upload(schema, schema_type, properties or [])
@@ -81,11 +79,7 @@ def upload(
         print_message(f"{each.location}: warning: {each.message} ({each.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
-        look_up = None
-        if url is None and has_repository(repo):
-            root = repository_root(repo)
-            snapshot = SnapshotRegistry(live.name, FolderTree(root), live.broker)
-            look_up = recorded_at_head(root, snapshot)
+        look_up = _version_look_up(live, repo, url)
         warnings, reused = upload_findings(live, name, info, look_up)
         for warning in warnings:
             print_message(f"warning: {warning}")
@@ -164,11 +158,23 @@ def delete(
     registry: options.RegistryName = None,
     url: options.ClusterUrl = None,
 ) -> int:
-    """Delete a topic's schema, all its versions with it."""
+    """Delete a topic's schema, all its versions with it.
+
+    With --force, versions that nothing has recorded are first written to
+    .gitops/REGISTRY.deletions.journal, from which `restore` brings them back.
+    """
     from gitops.changes.known_names import similar_topic
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message
+    from gitops.cli.session import repository_root
+    from gitops.journal.versions import DELETIONS, FOLDER
+    from gitops.journal.writer import JournalFile
     from gitops.model.state import Scope
+    from gitops.usecases.schemas import (
+        delete_by_force,
+        forced_deletion,
+        forced_deletion_lines,
+    )
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
@@ -181,16 +187,32 @@ def delete(
             print_message("nothing was deleted")
             return Exit.USAGE
         signals.raise_if_requested()
-        version = live.delete_schema(name, force=force)
-        all_of_it = f"deleted all versions of {name} in {live.name}"
-    if force:
-        print_message(all_of_it)
-    else:
+        if force:
+            deletion = forced_deletion(name, history, _version_look_up(live, repo, url))
+            path = repository_root(repo) / FOLDER / f"{live.name}{DELETIONS}"
+            delete_by_force(live, deletion, JournalFile(path))
+            for line in forced_deletion_lines(deletion, live.name):
+                print_message(line)
+            return Exit.GOOD
+        version = live.delete_schema(name, force=False)
         print_message(
             f"deleted; the tombstone is version {version}: the next version is v{version + 1}, and "
             "messages stored with older versions cannot be decoded while these are deleted"
         )
     return Exit.GOOD
+
+
+def _version_look_up(live: Registry, repo: Path, url: str | None) -> VersionLookUp | None:
+    """Finds what the repository recorded of the registry; None without a repository."""
+    from gitops.cli.session import has_repository, repository_root
+    from gitops.registries.git.recorded_versions import recorded_at_head
+    from gitops.registries.snapshot import SnapshotRegistry
+    from gitops.repository.file_trees import FolderTree
+
+    if url is not None or not has_repository(repo):
+        return None
+    root = repository_root(repo)
+    return recorded_at_head(root, SnapshotRegistry(live.name, FolderTree(root), live.broker))
 
 
 @app.command("extract", short_help="Make a schema from a class of a program.")

@@ -261,6 +261,7 @@ def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) ->
     schemas("delete", topic, "--yes")
     assert schemas("upload", topic, file, "--type", "AVRO") == "2\n"
     schemas("delete", topic, "--yes", "--force")
+    assert command("snapshot", "--accept-loss", "--repo", applied).code == 0
     assert schemas("upload", topic, file, "--type", "AVRO") == "0\n"
 
 
