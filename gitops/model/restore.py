@@ -26,10 +26,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What the registry has otherwise than the snapshot, and a restore does not change.
-
-    `hint` is who can change it, and how.
-    """
+    """What a restore does not make as it was; `hint` is who can do that, and how."""
 
     subject: NamespaceName | TopicName
     reason: str
@@ -69,7 +66,8 @@ class Restore:
     `plan` has the actions in their order, and none where there is an obstacle. `release` is that
     of the brokers which the snapshot was taken of, empty where it is not known; `taken` when that
     was, in UTC as RFC 3339, empty where it is not known. `left` is no obstacle, and stays.
-    `journals` have versions that the snapshot lacks.
+    `journals` have versions that the snapshot lacks. `unrecorded` are topics whose schema in git is
+    none of the versions that are restored.
     """
 
     source: str
@@ -80,6 +78,7 @@ class Restore:
     others: tuple[Obstacle, ...] = ()
     left: tuple[Difference, ...] = ()
     journals: tuple[str, ...] = ()
+    unrecorded: tuple[Difference, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

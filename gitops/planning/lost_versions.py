@@ -244,8 +244,8 @@ def _redefined_finding(plan_input: PlanInput, topics: Sequence[TopicName]) -> Fi
         f"if versions {was} registered and lost, their numbers begin again, and stored messages "
         "decode wrongly or not at all",
         subject=str(topic),
-        hint="if messages were stored, register the earlier definitions first, in their order, with "
-        f"`pulsar-gitops schemas upload`; git has them: `git log -- {file}`",
+        hint="if messages were stored, register the earlier definitions first, in their order, "
+        f"with `pulsar-gitops schemas upload`; git has them: `git log -- {file}`",
     )
     return replace(finding, severity=Severity.WARNING, location=location)
 

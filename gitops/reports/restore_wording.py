@@ -109,7 +109,8 @@ def other_lines(result: RestoreResult) -> list[str]:
     held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
     others = [count(made, "namespace")] if made else []
     others += [count(topics, "topic")] if topics else []
-    lines = [f"also as recorded: {', '.join(others)}"] if others else []
+    lines = [f"warning: {each.subject}: {each.reason}; {each.hint}" for each in restore.unrecorded]
+    lines += [f"also as recorded: {', '.join(others)}"] if others else []
     if held and not result.error:
         lines.append(
             "while versions are registered, every strategy accepts them and no producer can "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,8 +10,9 @@ from pathlib import Path
 from gitops.journal.versions import read_versions
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.restore import Restore, RestoreCheck
+from gitops.model.restore import Difference, Restore, RestoreCheck, TopicRestore
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.planning.fingerprints import is_same
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
 from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
 from gitops.registries.git.recorded_versions import recorded_at_head
@@ -99,12 +100,18 @@ def read_recorded(
 
 
 def restore(
-    source: str, recorded: RecordedRegistry, registry: Registry, progress: Progress = no_progress
+    source: str,
+    recorded: RecordedRegistry,
+    registry: Registry,
+    progress: Progress = no_progress,
+    *,
+    desired: RegistryState | None = None,
 ) -> Restore:
     """What restores what was recorded of `source` into the registry, or what keeps it from that.
 
-    Policies of which only journals know the subject stay as they are. Nothing is written. Raises
-    OutsideError where the registry does not answer.
+    Policies of which only journals know the subject stay as they are. `desired` is what git
+    defines: a schema of it that no restored version has may have been registered. Nothing is
+    written. Raises OutsideError where the registry does not answer.
     """
     state = recorded.state
     live, unreadable = _observe(state, registry, progress)
@@ -121,7 +128,7 @@ def restore(
         for name, namespace in state.namespaces.items()
     }
     state = replace(state, topics=topics, namespaces=namespaces)
-    return prove_restore(
+    proved = prove_restore(
         RestoreInput(
             source=source,
             recorded=state,
@@ -135,6 +142,29 @@ def restore(
             unrecorded=_unrecorded_topics(recorded.state, live, registry),
         )
     )
+    restored = [topic for topic in proved.topics if topic.versions]
+    return replace(proved, unrecorded=tuple(_unrecorded_schemas(restored, desired)))
+
+
+def _unrecorded_schemas(
+    restored: Iterable[TopicRestore], desired: RegistryState | None
+) -> Iterator[Difference]:
+    """Topics whose schema in git is none of their recorded versions."""
+    for topic_restore in restored:
+        wanted = desired.topics.get(topic_restore.topic) if desired else None
+        history = topic_restore.recorded
+        if wanted is None or wanted.history.latest is None:
+            continue
+        schema = wanted.history.latest.info
+        if not any(is_same(entry.info, schema) for entry in history.entries):
+            yield Difference(
+                subject=topic_restore.topic,
+                reason="git defines a schema that no recorded version has, and the next version is "
+                f"v{history.next_version}",
+                hint="if it was registered, messages may carry that number and later ones: restore "
+                "a newer snapshot, or register in their order what git had since, with "
+                "`pulsar-gitops schemas upload`, before anything else gets these numbers",
+            )
 
 
 def _unrecorded_topics(

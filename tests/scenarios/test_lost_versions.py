@@ -302,6 +302,35 @@ def test_a_version_since_the_snapshot_is_restored_from_the_journal(shop: Shop) -
     assert shop.run("snapshot")[0] == 0
 
 
+def test_a_restore_of_a_snapshot_that_is_behind_says_so(shop: Shop) -> None:
+    shop.define(V2)
+    assert shop.run("apply", "--auto-approve")[0] == 0
+    shop.lose_elsewhere()
+    shutil.rmtree(shop.root / ".gitops")  # as in another clone
+
+    _, dry = shop.run("restore", "--dry-run", "--format", "markdown")
+    code, text = shop.run("restore")
+    again = json.loads(shop.run("restore", "--format", "json")[1])
+
+    warning = (
+        f"warning: {shop.topic}: git defines a schema that no recorded version has, and the next "
+        "version is v2; if it was registered, "
+    )
+    assert code == 0
+    assert warning in " ".join(text.split())
+    assert f"- warning: {shop.topic}: git defines a schema" in dry.replace("\\", "")
+    assert again["unrecorded"] == []
+
+
+def test_a_restore_of_what_git_defines_has_no_warning(shop: Shop) -> None:
+    shop.lose_elsewhere()
+
+    document = json.loads(shop.run("restore", "--format", "json")[1])
+
+    assert document["topics"][0]["versions"] == [0, 1]
+    assert document["unrecorded"] == []
+
+
 @pytest.mark.rule("PLAN-R023")
 def test_versions_are_restored_without_any_snapshot(journaled: Shop) -> None:
     journaled.lose("--force")

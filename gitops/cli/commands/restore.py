@@ -73,7 +73,8 @@ def restore(
         progress_bar(no_color=no_color) as progress,
     ):
         recorded = usecase.read_recorded(opened.root, opened.tree, snapshot, wanted)
-        found = usecase.restore(snapshot.name, recorded, live, progress)
+        desired = opened.repository.desired
+        found = usecase.restore(snapshot.name, recorded, live, progress, desired=desired)
         taken = recorded_time(opened.tree, snapshot.name)
         found = replace(found, release=_release(snapshot.broker), taken=taken)
         result = RestoreResult(restore=found, dry_run=dry_run)

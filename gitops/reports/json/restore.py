@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gitops.model.policy import value_text
-from gitops.model.restore import Obstacle, Restore, TopicRestore
+from gitops.model.restore import Difference, Obstacle, Restore, TopicRestore
 from gitops.planning.fingerprints import subject_name
 from gitops.planning.plan_document import API_VERSION
 from gitops.reports.json.documents import error_document, to_text
@@ -30,10 +30,8 @@ def restore_document(result: RestoreResult) -> Document:
         "dryRun": result.dry_run,
         "topics": [_topic(one) for one in restore.topics],
         "obstacles": [_obstacle(one) for one in restore.obstacles],
-        "left": [
-            {"subject": subject_name(one.subject), "reason": one.reason, "hint": one.hint}
-            for one in restore.left
-        ],
+        "left": [_difference(difference) for difference in restore.left],
+        "unrecorded": [_difference(difference) for difference in restore.unrecorded],
         "policies": [
             {
                 "subject": subject_name(subject),
@@ -76,6 +74,14 @@ def _topic(one: TopicRestore) -> Document:
         "nextVersion": one.recorded.next_version,
         "deletions": list(one.deletions),
         "versions": list(one.versions),
+    }
+
+
+def _difference(difference: Difference) -> Document:
+    return {
+        "subject": subject_name(difference.subject),
+        "reason": difference.reason,
+        "hint": difference.hint,
     }
 
 
