@@ -16,6 +16,7 @@ from gitops.model.clients import Client, ObservedClients
 from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
@@ -122,6 +123,21 @@ def lockout_report(
         findings += found
         findings += apply_severities(_waiver_findings(of_namespace, wanted, today), rules)
     return LockoutReport(findings=tuple(findings), proposals=tuple(proposals))
+
+
+def approved_lockouts(plan: Plan) -> tuple[Finding, ...]:
+    """Clients that can no longer connect, as waivers of the plan's policies and schemas approve."""
+    waived_topics = {
+        str(action.topic)
+        for action in plan.actions
+        if isinstance(action, RegisterSchema) and action.waiver
+    }
+    return tuple(
+        finding
+        for finding in plan.findings
+        if finding.rule in LOCKOUTS
+        and (is_waived(finding) or waived_topics.issuperset(finding.subjects))
+    )
 
 
 def _effect_text(finding: Finding) -> str:

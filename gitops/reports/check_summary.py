@@ -16,9 +16,8 @@ from gitops.model.findings import Finding, Location, Severity, causes_of, group
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema, SchemaSwallowed
 from gitops.model.waivers import WaiverProposal
-from gitops.planning.lockout_findings import LOCKOUTS
+from gitops.planning.lockout_findings import approved_lockouts
 from gitops.planning.registry_comparison import VersionSkew
-from gitops.planning.waivers import is_waived
 from gitops.reports.upgrade_order import UpgradeOrder
 
 _Rank = tuple[int, bool, int, tuple[str, int, int, str, str]]
@@ -235,8 +234,9 @@ def waived_schemas(
 
 def waived_lockouts(report: CheckReport) -> tuple[Finding, ...]:
     """Clients that cannot connect any more, which a waiver approves."""
-    findings = [one for its in report.registries for one in its.plan.findings]
-    return tuple(one for one in findings if is_waived(one) and one.rule in LOCKOUTS)
+    return tuple(
+        lockout for registry in report.registries for lockout in approved_lockouts(registry.plan)
+    )
 
 
 def count_unanswered(report: CheckReport) -> tuple[int, int]:

@@ -76,7 +76,7 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     reasons = Reasons(rows)
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
-        allowed = dict.fromkeys(one.hint for one in waived[:_SHOWN])
+        allowed = dict.fromkeys(finding.hint for finding in waived if is_waived(finding))
         why = (*reasons.texts(waived), *allowed)
         steps = (_review(report), *_after_merge(report))
         return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
@@ -135,12 +135,12 @@ def _review(report: CheckReport) -> str:
 
 def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
     topics = {str(action.topic) for _, action in waived_schemas(report)}
-    lockouts = {one.rule for one in waived_lockouts(report)}
+    lockouts = {(lockout.rule, lockout.subject) for lockout in waived_lockouts(report)}
     return [
         one
         for one in told
         if (one.severity is Severity.INFO and topics & set(one.subjects))
-        or (is_waived(one) and one.rule in lockouts)
+        or (one.rule, one.subject) in lockouts
     ]
 
 

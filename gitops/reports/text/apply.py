@@ -20,10 +20,9 @@ from gitops.model.plan import (
     RegisterSchema,
     SetPolicy,
 )
-from gitops.planning.lockout_findings import LOCKOUTS
+from gitops.planning.lockout_findings import approved_lockouts
 from gitops.planning.plan import subject_of
 from gitops.planning.policies import policy_text
-from gitops.planning.waivers import is_waived
 from gitops.reports.check_summary import claim
 from gitops.reports.text.layout import align_columns
 from gitops.reports.text.plain import safe
@@ -74,10 +73,9 @@ class ActionLines:
 
 def lockout_lines(plan: Plan) -> list[Text]:
     """Who cannot connect any more, as a waiver approved; one line for each cause."""
-    lockouts = [one for one in plan.findings if one.rule in LOCKOUTS and is_waived(one)]
     return [
-        Text.assemble(("⚠", "yellow"), safe(f" {', '.join(one.subjects)}: {claim(one)}"))
-        for one in lockouts
+        Text.assemble(("⚠", "yellow"), safe(f" {', '.join(lockout.subjects)}: {claim(lockout)}"))
+        for lockout in approved_lockouts(plan)
     ]
 
 

@@ -130,6 +130,34 @@ def test_several_registries_share_a_folder(
     assert "writes it" not in " ".join(done.out.split())
 
 
+def test_an_apply_names_the_consumers_that_an_approved_schema_locks_out(
+    applied: Path, tmp_path: Path, command: CommandLine
+) -> None:
+    for client in (applied / "clients").glob("*.yaml"):
+        client.unlink()
+    namespace = applied / "namespaces/shop/payments/namespace.yaml"
+    _edit(namespace, "FULL", "FULL_TRANSITIVE")
+    assert command("apply", "--auto-approve", "--repo", applied).code == 0
+    GitRepository(applied).commit()
+    _edit(applied / "namespaces/shop/payments/captured.avsc", _OLD, _NEW)
+    assert command("plan", "--repo", applied, "--waivers", applied / "waivers").code == 1
+    _fill_in(_waiver(applied))
+
+    checked = command("check", "--base", "main", "--repo", applied)
+    planned = command("plan", "--repo", applied, "--out", tmp_path / "plan.json")
+    done = command("apply", "--repo", applied, tmp_path / "plan.json")
+
+    assert (checked.code, planned.code, done.code) == (0, 0, 0), checked.out
+    first_lines = " ".join(checked.out.partition("compares")[0].split())
+    assert "⚠ Can be merged if the waiver's reason is true" in first_lines
+    assert "; clients can no longer connect" in first_lines
+    assert "shop/payments/captured: consumers with v1, the latest version, can no longer" in (
+        first_lines
+    )
+    assert "use a strategy" not in first_lines
+    assert "⚠ shop/payments/captured: consumers with v1, the latest version, can no" in done.out
+
+
 def test_the_waived_change_is_applied_and_the_topic_closed(
     waived: Path, tmp_path: Path, command: CommandLine
 ) -> None:
