@@ -1,4 +1,8 @@
-"""The writer seen with the reader's aliases: Avro 1.11.4's Schema.applyAliases."""
+"""The writer seen with the reader's aliases: Avro 1.11.4's Schema.applyAliases.
+
+The broker applies them once. Where Java reads data they are applied twice, by its DatumReader and
+then by the Resolver, so that a chain of two is followed and a swap comes out as it was.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from msgspec.structs import replace
 
 from gitops.schemas.avro import fields
 from gitops.schemas.avro.equality import equal
-from gitops.schemas.avro.errors import JavaError
+from gitops.schemas.avro.errors import AvroParseError, JavaError
 from gitops.schemas.avro.fields import IncompleteRecordError, is_valid_default
 from gitops.schemas.avro.json_text import Json
 from gitops.schemas.avro.names import check_name, problem
@@ -61,6 +65,30 @@ def aliases_for(writer: Schema, reader: Schema) -> Aliases:
     return found
 
 
+def apply_data_aliases(writer: Schema, reader: Schema) -> Schema:
+    """The writer as Java's DatumReader hands it to the Resolver, which applies the aliases again.
+
+    An invalid one stays as it is: the Resolver fails on it in turn.
+    """
+    try:
+        return apply_aliases(writer, reader)
+    except (AvroParseError, RecursionError):
+        return writer
+
+
+def data_aliases_for(writer: Schema, reader: Schema) -> Aliases:
+    """The reader's aliases as far as they count where data is read, both steps in one."""
+    once = aliases_for(writer, reader)
+    twice = once.followed_twice()
+    if twice == once:  # as nearly always
+        return once
+    try:
+        renamed = apply_to(writer, once)
+    except (AvroParseError, RecursionError):
+        return once
+    return once if equal(renamed, reader) else twice
+
+
 def clashing_alias(writer: Schema, reader: Schema) -> str:
     """Where the reader has an alias for something that the writer has beside the new name.
 
@@ -97,6 +125,16 @@ class Aliases:
         that has changed its name has no field aliases either.
         """
         return self.fields.get(self.name(written.name), _NONE)
+
+    def followed_twice(self) -> Aliases:
+        """What a name becomes after two steps."""
+        return Aliases(
+            names={old: self.name(new) for old, new in self.names.items()},
+            fields={
+                record: {old: names.get(new, new) for old, new in names.items()}
+                for record, names in self.fields.items()
+            },
+        )
 
     def collect(self, schema: Schema, seen: set[int]) -> None:
         """Note what a definition says; `seen` are the records that were looked into.

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from gitops.schemas.avro.aliases import apply_aliases
+from gitops.schemas.avro.aliases import apply_aliases, apply_data_aliases
 from gitops.schemas.avro.compatibility import can_read
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
@@ -55,7 +55,8 @@ def find_misreadings(
     if decoding in (Decoding.JAVA, Decoding.APPLICATION):
         return ()
     try:
-        written, read = parser.parse_data(writer), parser.parse_data(reader)
+        read = parser.parse_data(reader)
+        written = apply_data_aliases(parser.parse_data(writer), read)
         if can_read(written, read).reasons:
             return ()
         action = Resolver(whole=True).resolve(apply_aliases(written, read), read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gitops.schemas.avro import changed_defaults, review_types, review_unions
-from gitops.schemas.avro.aliases import Aliases, aliases_for
+from gitops.schemas.avro.aliases import Aliases, data_aliases_for
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.field_matching import guess_renames, match, match_aliases
 from gitops.schemas.avro.pointers import Pointers
@@ -161,17 +161,17 @@ def avro_changes(
     `forward`: consumers of the old schema are to read what the new one writes.
     """
     # Whoever reads JSON goes by names alone.
-    aliases = aliases_for(old, new) if wire is Wire.AVRO else Aliases()
+    aliases = data_aliases_for(old, new) if wire is Wire.AVRO else Aliases()
     start = Change(
         wire=wire, forward=forward, old=Pointers(old), new=Pointers(new), aliases=aliases
     )
-    back = aliases_for(new, old) if forward and wire is Wire.AVRO else Aliases()
+    back = data_aliases_for(new, old) if forward and wire is Wire.AVRO else Aliases()
     return tuple(_Walk(aliases, back).remarks(old, new, start))
 
 
 def used_defaults(writer: Schema, reader: Schema) -> frozenset[str]:
     """Pointers to the reader's defaults that stand in for what the writer's messages lack."""
-    aliases, places = aliases_for(writer, reader), Pointers(reader)
+    aliases, places = data_aliases_for(writer, reader), Pointers(reader)
     walk = _Walk(aliases, Aliases())
     start = Change(wire=Wire.AVRO, forward=False, old=Pointers(writer), new=places, aliases=aliases)
     for _ in walk.remarks(writer, reader, start):

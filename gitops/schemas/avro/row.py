@@ -9,6 +9,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.plan import SchemaChange
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.avro import compatibility, equality
+from gitops.schemas.avro.aliases import apply_data_aliases
 from gitops.schemas.avro.client_reading import find_misreadings
 from gitops.schemas.avro.diff import differences
 from gitops.schemas.avro.errors import AvroParseError
@@ -158,7 +159,7 @@ class AvroDefinitions:
         written, read = self.read_or_none(writer), self.read_or_none(reader)
         if written is None or read is None:
             return ()
-        return compatibility.can_read(written, read).reasons
+        return compatibility.can_read(apply_data_aliases(written, read), read).reasons
 
     def reader_check(self, wire: Wire) -> Callable[[StoredSchema, StoredSchema], str | None]:
         """Why a consumer fails on messages that are laid out like this.
@@ -188,7 +189,7 @@ def _unreadable_reason(parser: AvroParser, wire: Wire, reader: bytes, writer: by
         read, written = parser.parse_data(reader), parser.parse_data(writer)
     except AvroParseError as error:
         return f"a definition is no schema: {error}"
-    for reason in compatibility.can_read(written, read).reasons:
+    for reason in compatibility.can_read(apply_data_aliases(written, read), read).reasons:
         path = f"at '{reason.path}': " if reason.path else ""
         return f"{path}{reason.message}"
     return blocking_text(avro_changes(written, read, wire=wire))

@@ -34,7 +34,7 @@ from gitops.replay.kernel.avro.steps import (
 )
 from gitops.replay.kernel.avro.values import default_value, needs_tag
 from gitops.replay.kernel.protocol import CountKey, CountKind, Reason
-from gitops.schemas.avro.aliases import apply_aliases
+from gitops.schemas.avro.aliases import apply_aliases, apply_data_aliases
 from gitops.schemas.avro.compatibility import TOO_MANY_BRANCHES, can_read, explain
 from gitops.schemas.avro.default_values import UnusableDefaultError
 from gitops.schemas.avro.errors import AvroParseError
@@ -76,7 +76,7 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
     With `none` for its `logical_types` a value is taken as the type beneath it, as readers of
     generic records do.
     """
-    writer = _with_aliases(writer, reader)
+    writer = apply_data_aliases(writer, reader)
     judged = can_read(writer, reader)
     if not judged.overflows:
         try:
@@ -90,17 +90,6 @@ def make_plan(writer: Schema, reader: Schema, logical_types: LogicalTypes = "jav
     first = judged.reasons[0]
     fail = Fail(reason=Reason(first.path, first.message), path=first.path)
     return Plan(top=Group(fail), steps=(fail,))
-
-
-def _with_aliases(writer: Schema, reader: Schema) -> Schema:
-    """Java applies a reader's aliases twice where it reads data: a chain of two is followed.
-
-    Its DatumReader does, and then the Resolver, which is all that the broker asks (Avro 1.11.4).
-    """
-    try:
-        return apply_aliases(writer, reader)
-    except (AvroParseError, RecursionError):
-        return writer  # it fails once more where it is judged
 
 
 def make_skip(writer: Schema) -> Plan:
