@@ -18,12 +18,14 @@ class ClientKind:
     """Clients of one role with one schema; `clients` are the declared ones.
 
     `version` is that of their schema, None for one that is no version and for clients without.
+    `is_example`: the schema is an example of those that nobody has registered.
     """
 
     role: Role
     offer: Offer
     version: int | None = None
     clients: tuple[str, ...] = ()
+    is_example: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,14 +160,14 @@ def _before(checkout: Checkout, commit: str) -> Iterator[_Declared]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnmanagedTopics:
-    """Topics that a manifest could be written for, and how many others there are.
+    """Topics that a manifest could be written for, and others, which have no schema.
 
     `namespaces` exist and were managed by earlier files. The topics of the `unlisted` ones cannot
     be listed or read.
     """
 
     topics: tuple[TopicState, ...] = ()
-    without_schema: int = 0
+    without_schema: tuple[TopicName, ...] = ()
     namespaces: tuple[NamespaceName, ...] = ()
     unlisted: tuple[NamespaceName, ...] = ()
 
@@ -211,7 +211,9 @@ def find_unmanaged(
     topics = [(one, its.listed) for its in found.values() for one in its.topics]
     return UnmanagedTopics(
         topics=tuple(one for one, _ in topics if not one.is_empty),
-        without_schema=sum(one.is_empty and one.topic in listed for one, listed in topics),
+        without_schema=tuple(
+            one.topic for one, listed in topics if one.is_empty and one.topic in listed
+        ),
         namespaces=tuple(
             name for name, its in found.items() if its.exists and name not in managed.namespaces
         ),

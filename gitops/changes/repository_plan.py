@@ -117,7 +117,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
         made,
         unmanaged=tuple(one.topic for one in unmanaged.topics if one.topic not in deleted),
         unmanaged_namespaces=unmanaged.namespaces,
-        without_schema=unmanaged.without_schema,
+        without_schema=len(unmanaged.without_schema),
         unlisted=unmanaged.unlisted,
         limits=(*(known.limits if planning.prune or known.has_history else ()), *made.limits),
     )
@@ -234,8 +234,8 @@ def find_neighbours(
 ) -> dict[TopicName, TopicState]:
     """The topics that no file names, of namespaces whose policies the plan changes.
 
-    With other brokers these are all namespaces. Topics that the registry cannot list or read are
-    left out.
+    With other brokers these are all namespaces. Topics without a schema are among them: a stricter
+    policy may keep out their consumers. Topics that the registry cannot list or read are left out.
     """
     observed = plan_input.observed
     former = plan_input.former_broker or plan_input.broker
@@ -255,7 +255,8 @@ def find_neighbours(
     unmanaged = find_unmanaged(
         registry, managed, KnownNames(topics=named), progress, required=False
     )
-    return {state.topic: state for state in unmanaged.topics}
+    without_schema = {topic: TopicState(topic=topic) for topic in unmanaged.without_schema}
+    return without_schema | {state.topic: state for state in unmanaged.topics}
 
 
 def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = no_progress) -> Plan:

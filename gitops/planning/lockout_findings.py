@@ -17,6 +17,7 @@ from gitops.model.decision import StoredSchema
 from gitops.model.findings import Finding, Location, Severity, group
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
+from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
@@ -41,6 +42,8 @@ LOCKOUTS: Final = (LATEST, OLDER)
 STILL_USED: Final = "CLIENT-R005"
 UNREGISTERED: Final = "PLAN-R022"
 _LISTED: Final = 5
+_LEGACY: Final = ("schemaCompatibilityStrategy", "schemaAutoUpdateCompatibilityStrategy")
+"""A policy, and the older one that holds where it is not set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,16 @@ class _Cause:
     role: Role
     source: Source
     lockouts: tuple[Lockout, ...]
+
+    @property
+    def is_without_version(self) -> bool:
+        """Whether they are clients of a topic that has no version yet."""
+        return self.source == "policy" and not self.topic.change.history.entries
+
+    @property
+    def is_example(self) -> bool:
+        """Whether they are all consumers with a schema, or with another one than the first."""
+        return any(lockout.kind.is_example for lockout in self.lockouts)
 
     @property
     def client_names(self) -> list[str]:
@@ -242,18 +255,25 @@ def policy_change_text(before: ConnectionPolicies, after: ConnectionPolicies) ->
 def _namespace_findings(
     namespace: NamespaceName, topics: Sequence[TopicLockouts]
 ) -> Iterator[Finding]:
-    members: dict[tuple[str, int, Role, str, bool], list[Finding]] = {}
+    members: dict[tuple[str, int, str, str, bool, str], list[Finding]] = {}
     for topic in topics:
         for cause in _causes(topic):
             member = _member(cause)
-            key = (cause.rule, -member.severity, cause.role, cause.change, bool(member.clients))
+            who = _clients_text(cause) if cause.is_example else _PLURAL[cause.rule]
+            key = (
+                cause.rule,
+                -member.severity,
+                who.format(cause.role),
+                cause.change,
+                bool(member.clients),
+                " that have no schema" if cause.is_without_version else "",
+            )
             members.setdefault(key, []).append(member)
-    for (rule, _, role, change, _), same in sorted(members.items(), key=lambda item: item[0]):
+    for (_, _, who, change, _, which), same in sorted(members.items(), key=lambda item: item[0]):
         names = sorted({client for member in same for client in member.clients})
-        who = _PLURAL[rule].format(role)
         declared = f" ({name_list(names, _LISTED)})" if names else ""
         what = f"{who}{declared} can no longer connect to {_topic_count(len(same))} of {namespace}"
-        yield group(f"{what}: {change}", same)
+        yield group(f"{what}{which}: {change}", same)
     yield from _registration_findings(namespace, topics)
 
 
@@ -347,11 +367,9 @@ def _newest_version(change: TopicChange, source: Source) -> int:
 
 def _member(cause: _Cause) -> Finding:
     """The finding about one topic."""
-    change, lockouts = cause.topic.change, cause.lockouts
+    change = cause.topic.change
     namespace = str(change.topic.namespace)
-    message = (
-        f"{_clients_text(cause)} can no longer connect: {cause.change}: {_reason(lockouts[0])}"
-    )
+    message = f"{_clients_text(cause)} can no longer connect: {cause.change}: {_reason(cause)}"
     if observed := _observed_text(cause):
         message = f"{message}; {observed}"
     finding = make_finding(
@@ -405,7 +423,10 @@ def _observed_text(cause: _Cause) -> str:
     if _are_observed_without_schema(cause):
         verb = "is" if len(names) == 1 else "are"
         return f"{clients} {verb} among them: a topic without a version has no other clients"
-    return f"{clients} may be among them: which versions they use is not known"
+    unknown = (
+        "whether they have a schema" if cause.is_without_version else "which versions they use"
+    )
+    return f"{clients} may be among them: {unknown} is not known"
 
 
 def _are_observed_without_schema(cause: _Cause) -> bool:
@@ -423,7 +444,7 @@ def _are_observed_without_schema(cause: _Cause) -> bool:
 
 
 def _policy_location(change: TopicChange) -> Location | None:
-    """The line of the first policy that changes."""
+    """The line of the first policy that changes, in the file that changes it."""
     before, after = change.before, change.after
     policies = (
         ("schemaCompatibilityStrategy", before.strategy, after.strategy, after.strategy_by),
@@ -441,8 +462,13 @@ def _policy_location(change: TopicChange) -> Location | None:
         ),
     )
     for key, old, new, level in policies:
-        if old != new:
-            return _key_location(change, key, level)
+        if old == new:
+            continue
+        for subject, changed_key in change.changed_policies:
+            is_cause = changed_key == key or (key, changed_key) == _LEGACY
+            if is_cause and change.locate_policy:
+                return change.locate_policy(subject, changed_key) or change.location
+        return _key_location(change, key, level)
     return None
 
 
@@ -462,8 +488,14 @@ def _key_location(change: TopicChange, key: str, level: str) -> Location | None:
     )
 
 
-def _reason(lockout: Lockout) -> str:
+def _reason(cause: _Cause) -> str:
     """The broker's reason, which calls the schema of the client `candidate`."""
+    change, lockout = cause.topic.change, cause.lockouts[0]
+    is_incompatible = change.after.strategy is Strategy.ALWAYS_INCOMPATIBLE
+    if cause.is_example and change.schema and not is_incompatible:
+        return f"only consumers whose schema fits v{change.schema.version} are let in"
+    if cause.is_without_version and cause.role == "consumer" and not change.schema:
+        return "a topic in use without a schema accepts them under ALWAYS_COMPATIBLE alone"
     version = lockout.kind.version
     name = "the client's schema" if version is None else f"v{version}"
     return lockout.reason.replace(CANDIDATE, name)
@@ -471,6 +503,10 @@ def _reason(lockout: Lockout) -> str:
 
 def _clients_text(cause: _Cause) -> str:
     """`consumers with v1, v0, without a schema (billing)`."""
+    if cause.is_example:
+        schema = cause.topic.change.schema
+        another = f"another schema than v{schema.version}" if schema else "a schema"
+        return f"{cause.role}s with {another}"
     versions = [one.kind.version for one in cause.lockouts if one.kind.version is not None]
     kinds = [f"with {version_list(sorted(versions, reverse=True))}"] if versions else []
     if any(one.kind.offer == "NONE" for one in cause.lockouts):
@@ -489,12 +525,21 @@ def _policy_hint(cause: _Cause) -> str:
             "keep the former policy, or move to a new topic; a waiver approves it: "
             "`--waivers waivers/` writes one"
         )
-    if names := cause.client_names:
+    names = cause.client_names
+    if cause.is_without_version and cause.role == "consumer" and not cause.topic.change.schema:
+        whose = f"the schema of {name_list(names, _LISTED)}" if names else "the topic's schema"
+        return (
+            f"first declare and register {whose}: consumers whose schema fits the latest version "
+            "are let in; or keep the former policy"
+        )
+    if names:
         return f"first upgrade {name_list(names, _LISTED)}, or keep the former policy"
     return "first make sure that no such client is left, or keep the former policy"
 
 
 def _schema_hint(cause: _Cause) -> str:
+    if cause.rule == LATEST and cause.role == "producer":
+        return "change the definition to one that the broker accepts again, or move to a new topic"
     if cause.rule == LATEST:
         return "use a strategy that lets consumers in, or move to a new topic"
     if not _has_common_reader(cause.topic.change):

@@ -5,6 +5,7 @@ stricter policy, or a version that a waiver lets in, can therefore keep out clie
 changed: under FULL_TRANSITIVE every consumer is compared with all live versions, and
 ALWAYS_INCOMPATIBLE refuses even a consumer with the latest version (Pulsar 4.0.7). Clients are
 asked about as on a topic in use: an idle topic accepts more, until its first client connects.
+A topic in use that has no schema accepts consumers with a schema under ALWAYS_COMPATIBLE alone.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
-from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.planning.fingerprints import is_same
 from gitops.planning.refusals import TopicCase, version_list
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
@@ -130,6 +131,28 @@ def _stored(schema: SchemaInfo) -> StoredSchema | None:
         return None
 
 
+def _unversioned_kinds(
+    first: SchemaHistory, stored: StoredHistory, declared: Iterable[DeclaredUse]
+) -> tuple[ClientKind, ...]:
+    """Clients of a topic without a version: all consumers with a schema, and declared producers.
+
+    Other producers have no schema, or they would have registered it. `first` has the version that
+    the topic gets, if it gets one: clients with that are left out, and the example of the others is
+    of another type.
+    """
+    types = {schema.type for _, schema in stored.entries}
+    example = SchemaType.INT64 if SchemaType.STRING in types else SchemaType.STRING
+    offer = StoredSchema(type=example, data=b"")
+    return (
+        *(
+            kind
+            for kind in client_kinds(first, stored, declared)
+            if kind.version is None and kind.offer != "NONE"
+        ),
+        ClientKind(role="consumer", offer=offer, is_example=True),
+    )
+
+
 # One topic of a plan: first its policies change, then its next version is registered.
 
 
@@ -139,7 +162,9 @@ class TopicChange:
 
     `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
     `upgrade` are the broker lines that `gitops.yaml` moves from and to, None for no other line.
-    `exists`: the registry is known to have the topic, so that it may have clients already.
+    `exists`: the registry is known to have the topic, so that it may have clients already;
+    `is_new`: nobody has it yet. `changed_policies` are those that are other ones, with the subject
+    that sets each.
     `observed` is what statistics show of its clients, None where nothing is known; `is_unread`:
     they could not be read. `locate_policy` finds the line of a policy, None where the change is not
     made of files.
@@ -154,6 +179,8 @@ class TopicChange:
     declared: tuple[DeclaredUse, ...] = ()
     location: Location | None = None
     exists: bool = True
+    is_new: bool = False
+    changed_policies: tuple[tuple[NamespaceName | TopicName, str], ...] = ()
     upgrade: tuple[BrokerLine, BrokerLine] | None = None
     observed: ObservedTopic | None = None
     is_unread: bool = False
@@ -194,6 +221,14 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
             old, new = (replace(now, line=line) for line in change.upgrade)
             by_broker = find_lockouts(old, new, kinds)
         by_policy = find_lockouts(now, then, kinds)
+    elif not change.is_new and change.before != change.after:
+        kinds = _unversioned_kinds(appended, stored_after, change.declared)
+        consumers = [kind for kind in kinds if kind.role == "consumer"]
+        producers = [kind for kind in kinds if kind.role == "producer"]
+        by_policy = (
+            *find_lockouts(now, replace(then, history=stored_after), consumers),
+            *find_lockouts(now, then, producers),
+        )
     if change.schema:
         kinds = client_kinds(appended, stored_after, change.declared)
         is_in_use = change.exists or bool(change.observed and change.observed.is_used)
@@ -211,13 +246,14 @@ def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> b
         stored = stored_history(change.history)
     except PayloadError:
         return False
-    if not stored.entries:
-        return False
     before = ConnectionTarget(
         history=stored, policies=change.before, line=change.line, use="active"
     )
     after, between = replace(before, policies=change.after), replace(before, policies=meanwhile)
-    kinds = client_kinds(change.history, stored, change.declared)
+    if stored.entries:
+        kinds = client_kinds(change.history, stored, change.declared)
+    else:
+        kinds = _unversioned_kinds(change.history, stored, change.declared)
     return any(admit(one.kind, after).accepted for one in find_lockouts(before, between, kinds))
 
 

@@ -154,7 +154,8 @@ class PlanInput:
     scope: topics are decided by what the registry has. `former_broker` is what held of the brokers
     before `gitops.yaml` was changed, None where that is not known or the same; `next_release` is
     the release that it now says where the cluster still has another, empty for none.
-    `observed_clients` are those that statistics showed.
+    `observed_clients` are those that statistics showed. `new_topics` are declared by the change
+    alone, and no cluster is asked whether they exist.
     """
 
     registry: str
@@ -180,6 +181,7 @@ class PlanInput:
     former_broker: BrokerSettings | None = None
     next_release: str = ""
     observed_clients: ObservedClients | None = None
+    new_topics: frozenset[TopicName] = frozenset()
     locate_policy: LocatePolicy | None = None
 
 
@@ -442,6 +444,12 @@ def _topic_change(
     former_broker = plan_input.former_broker or broker
     before = connection_policies(topic, observed.policies, namespace.policies, former_broker)
     clients = plan_input.observed_clients
+    seen = clients.topics.get(topic) if clients else None
+    is_there = namespace.exists and (
+        # A broker shows non-persistent topics without partitions only while they are in use.
+        observed.exists or topic.domain == "non-persistent" or bool(seen and seen.is_used)
+    )
+    wanted_above = plan_input.desired.namespaces.get(topic.namespace, none)
     return TopicChange(
         topic=topic,
         history=observed.history,
@@ -454,7 +462,15 @@ def _topic_change(
         and plan_input.is_live
         and is_seen(broker, "release"),  # a cluster, whose topics may have clients
         upgrade=_upgrade(former_broker, broker, plan_input.next_release),
-        observed=clients.topics.get(topic) if clients else None,
+        is_new=topic in plan_input.new_topics or not is_there,
+        changed_policies=(
+            *((topic, one.key) for one in changes(desired.policies, observed.policies)),
+            *(
+                (topic.namespace, one.key)
+                for one in changes(wanted_above.policies, namespace.policies)
+            ),
+        ),
+        observed=seen,
         is_unread=topic in clients.unread if clients else False,
         locate_policy=plan_input.locate_policy,
     )

@@ -227,6 +227,7 @@ class _Search:
                 after=connection_policies(topic, state.policies, above, broker),
                 line=line,
                 declared=tuple(self._declared.get(topic, ())),
+                is_new=not state.exists,
                 observed=clients.topics.get(topic) if clients else None,
                 is_unread=topic in clients.unread if clients else False,
             )

@@ -39,6 +39,7 @@ from gitops.model.broker_settings import (
     announced_release,
     as_if_broker,
     former_settings,
+    is_seen,
     with_known,
 )
 from gitops.model.check import (
@@ -427,6 +428,8 @@ class _RegistryAnswer:
         spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
         limits = self._loaded.limits
         broker = with_known(self._declared(config), observed.registry.broker)
+        is_live = observed.history.source is HistorySource.REGISTRY
+        former = {topic.keeper for topic in self._loaded.base.desired.topics}
         return PlanInput(
             registry=self.name,
             address=observed.registry.address,
@@ -451,7 +454,10 @@ class _RegistryAnswer:
             observed_clients=self._observed_clients,
             next_release=announced_release(self._declared(config), broker),
             locate_policy=policy_locator(tree, repository, self.name),
-            is_live=observed.history.source is HistorySource.REGISTRY,
+            is_live=is_live,
+            new_topics=frozenset()
+            if is_live and is_seen(broker, "release")
+            else frozenset(topic for topic in topics if topic.keeper not in former),
         )
 
     def _content(

@@ -79,7 +79,7 @@ def drift(
             recording=None if recorded.is_empty else _recording(root, tree, recorded),
             unmanaged=unmanaged.topics,
             unmanaged_namespaces=unmanaged.namespaces,
-            without_schema=unmanaged.without_schema,
+            without_schema=len(unmanaged.without_schema),
             unlisted=unmanaged.unlisted,
             other_namespaces=others,
             other_topics=other_topics,

@@ -110,6 +110,7 @@ def find_policy_lockouts(
             before=connection_policies(topic, topic_state.policies, above, registry.broker),
             after=connection_policies(topic, new_own, new_above, registry.broker),
             line=line_of(registry.broker),
+            is_new=not topic_state.exists and topic.domain == "persistent",
         )
         lockouts.append(topic_lockouts(change))
     return policy_lockout_findings(namespace, lockouts)
