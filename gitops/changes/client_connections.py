@@ -445,6 +445,9 @@ def _connect_consumer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer]
                 f"uses the topic: {active.decision.reason}"
             )
             answers.append(Answer(verdict="unknown", reason=reason, admission=idle))
+        elif idle.registers and not active.registers:
+            reason = f"it registers its schema as v{idle.version} if nobody uses the topic by then"
+            answers.append(Answer(verdict="yes", reason=reason, admission=idle))
         else:
             answers.append(_reading_answer(use, offer, target) or _answer_of(idle))
         if idle.registers:

@@ -259,12 +259,14 @@ def _namespace_findings(
     for topic in topics:
         for cause in _causes(topic):
             member = _member(cause)
-            who = _clients_text(cause) if cause.is_example else _PLURAL[cause.rule]
+            who, change = _PLURAL[cause.rule], cause.change
+            if cause.is_example:
+                who, change = _clients_text(cause), f"{change}: {_reason(cause)}"
             key = (
                 cause.rule,
                 -member.severity,
                 who.format(cause.role),
-                cause.change,
+                change,
                 bool(member.clients),
                 " that have no schema" if cause.is_without_version else "",
             )
@@ -491,14 +493,15 @@ def _key_location(change: TopicChange, key: str, level: str) -> Location | None:
 def _reason(cause: _Cause) -> str:
     """The broker's reason, which calls the schema of the client `candidate`."""
     change, lockout = cause.topic.change, cause.lockouts[0]
-    is_incompatible = change.after.strategy is Strategy.ALWAYS_INCOMPATIBLE
-    if cause.is_example and change.schema and not is_incompatible:
+    if cause.is_example and change.after.strategy is Strategy.ALWAYS_INCOMPATIBLE:
+        return "ALWAYS_INCOMPATIBLE refuses all consumers with a schema"
+    if cause.is_example and change.schema:
         return f"only consumers whose schema fits v{change.schema.version} are let in"
     if cause.is_without_version and cause.role == "consumer" and not change.schema:
         return "a topic in use without a schema accepts them under ALWAYS_COMPATIBLE alone"
     version = lockout.kind.version
     name = "the client's schema" if version is None else f"v{version}"
-    return lockout.reason.replace(CANDIDATE, name)
+    return lockout.reason.replace(f"the {CANDIDATE}", CANDIDATE).replace(CANDIDATE, name)
 
 
 def _clients_text(cause: _Cause) -> str:

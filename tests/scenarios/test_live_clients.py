@@ -234,6 +234,158 @@ def test_a_producer_on_a_topic_without_a_schema_is_an_error_where_schemas_are_en
     assert approved.code == 0, approved.out
 
 
+_RAW: Final = {f"{_FOLDER}/raw.yaml": f"{_HEAD}Topic\n"}
+_BILLING: Final = {
+    "clients/billing.yaml": (
+        f"{_HEAD}Client\nname: billing\nowner: ops\nconsumes:\n"
+        "  - {topic: shop/orders/raw, subscription: billing, schema: {type: STRING}}\n"
+    )
+}
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_a_stricter_strategy_keeps_consumers_out_of_topics_without_a_schema(
+    repo: GitRepository, cluster: Cluster
+) -> None:
+    """A topic in use that has no schema lets them in under ALWAYS_COMPATIBLE alone."""
+    for name in ("raw", "unmanaged"):
+        _create_topic(repo, name)
+    cluster.connect("raw", "audit")
+    repo.commit(_RAW)
+    repo.write(_namespace("FORWARD_TRANSITIVE"))
+    repo.write({f"{_FOLDER}/new.yaml": f"{_HEAD}Topic\n"})
+
+    checked = _run(repo, "check", "--base", "main", "--history", "registry")
+    planned = _run(repo, "plan")
+
+    lockout = (
+        "PLAN-R021 warning consumers with a schema can no longer connect to 2 topics of "
+        "shop/orders that have no schema: schemaCompatibilityStrategy ALWAYS_COMPATIBLE → "
+        "FORWARD_TRANSITIVE: a topic in use without a schema accepts them under "
+        "ALWAYS_COMPATIBLE alone"
+    )
+    for outcome in (checked, planned):
+        assert outcome.code == 0, outcome
+        assert _text(outcome).count(lockout) == 1, outcome.out
+        assert "orders/new can" not in outcome.out
+    assert {"raw", "unmanaged"} <= set(cluster.asked)
+    from_git = _text(_run(repo, "check", "--base", "main", "--history", "git"))
+    assert "PLAN-R021 warning consumers with a schema can no longer connect: schemaC" in from_git
+    assert "shop/orders/new: consumers" not in from_git
+    document = json.loads(_run(repo, "plan", "--format", "json").out)
+    messages = {
+        member["subject"]: member["message"]
+        for finding in document["findings"]
+        for member in finding["members"] or [finding]
+    }
+    assert messages["shop/orders/raw"].endswith(
+        "1 observed subscription ('audit') may be among them: whether they have a schema is not "
+        "known"
+    )
+    assert "shop/orders/new" not in messages
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_a_declared_consumer_of_a_topic_without_a_schema_needs_an_approval(
+    repo: GitRepository,
+) -> None:
+    _create_topic(repo, "raw")
+    repo.commit({**_RAW, **_BILLING})
+    repo.write(_namespace("FORWARD_TRANSITIVE"))
+
+    outcomes = (
+        _run(repo, "check", "--base", "main", "--history", "registry"),
+        _run(repo, "plan"),
+        _run(repo, "apply", "--auto-approve"),
+    )
+    waivers = repo.root / "waivers"
+    assert _run(repo, "plan", "--waivers", waivers).code == 1
+    (proposed,) = waivers.iterdir()
+    text = proposed.read_text().replace('reason: ""', "reason: billing is stopped before")
+    proposed.write_text(text.replace('approvedBy: ""', "approvedBy: ops"))
+
+    for outcome in outcomes:
+        said = " ".join((outcome.out + outcome.err).split())
+        assert outcome.code == 1, outcome
+        assert "PLAN-R021 error consumers with a schema of their own (billing) can no" in said
+        assert "CLIENT-R002" not in said
+    approved = _run(repo, "apply", "--auto-approve")
+    assert approved.code == 0, approved
+
+
+@pytest.mark.rule("PLAN-R021")
+@pytest.mark.parametrize("kind", ["STRING", "INT64"])
+def test_a_first_schema_with_a_stricter_strategy_keeps_other_consumers_out(
+    kind: str, repo: GitRepository
+) -> None:
+    _create_topic(repo, "raw")
+    repo.commit({**_RAW, **_BILLING})
+    repo.write({f"{_FOLDER}/raw.yaml": f"{_HEAD}Topic\nschema: {{type: {kind}}}\n"})
+    first = _run(repo, "plan")
+    repo.write(_namespace("FORWARD_TRANSITIVE"))
+    repo.write({f"{_FOLDER}/new.yaml": f"{_HEAD}Topic\nschema: {{type: {kind}}}\n"})
+
+    checked = _run(repo, "check", "--base", "main", "--history", "registry")
+    planned = _run(repo, "plan")
+
+    assert "PLAN-R02" not in first.out
+    for outcome in (checked, planned):
+        said = _text(outcome)
+        assert "PLAN-R021 warning consumers with another schema than v0 can no longer" in said
+        assert "only consumers whose schema fits v0 are let in" in said
+        assert ("(billing) can no longer connect" in said) is (kind == "INT64")
+        assert outcome.code == (kind == "INT64"), outcome.out
+        assert "shop/orders/new: consumers" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        (
+            {"created.yaml": "policies: {schemaCompatibilityStrategy: ALWAYS_COMPATIBLE}\n"},
+            {"created.yaml": "policies: {schemaCompatibilityStrategy: UNDEFINED}\n"},
+            "created.yaml:3:41",
+        ),
+        (
+            {
+                "namespace.yaml": "schemaCompatibilityStrategy: UNDEFINED\n"
+                "schemaAutoUpdateCompatibilityStrategy: AlwaysCompatible\n"
+            },
+            {
+                "namespace.yaml": "schemaCompatibilityStrategy: UNDEFINED\n"
+                "schemaAutoUpdateCompatibilityStrategy: AutoUpdateDisabled\n"
+            },
+            "namespace.yaml:5:40",
+        ),
+    ],
+    ids=["topic", "legacy"],
+)
+def test_a_lockout_has_the_line_that_changes_the_policy(
+    before: dict[str, str], after: dict[str, str], line: str, repo: GitRepository
+) -> None:
+    heads = {
+        "created.yaml": f"{_HEAD}Topic\n",
+        "namespace.yaml": f"{_HEAD}Namespace\nnamespace: shop/orders\n",
+    }
+    schema = "schema: {type: AVRO, definition: created.avsc}\n"
+
+    def files(texts: dict[str, str]) -> dict[str, str | bytes | None]:
+        return {
+            f"{_FOLDER}/{name}": f"{heads[name]}{text}{schema if name == 'created.yaml' else ''}"
+            for name, text in texts.items()
+        }
+
+    strict = "FULL_TRANSITIVE" if "created.yaml" in before else "ALWAYS_COMPATIBLE"
+    repo.write(_namespace(strict))
+    repo.commit(files(before))
+    assert _run(repo, "apply", "--auto-approve").code == 0
+    repo.write(files(after))
+
+    for words in (("check", "--base", "main", "--history", "registry"), ("plan",)):
+        outcome = _run(repo, *words)
+        assert f"{_FOLDER}/{line} PLAN-R020 error" in _text(outcome), outcome.out
+
+
 def test_statistics_that_may_not_be_read_are_reported_once_and_stop_nothing(
     repo: GitRepository, cluster: Cluster
 ) -> None:

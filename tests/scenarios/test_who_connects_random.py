@@ -44,13 +44,14 @@ def _lost_and_unreported(
         world = RandomRegistry(random, _SPACE, repo, registry, _SETTINGS)
         world.fill()
         world.change()
-        before = set(world.connecting())
+        without_version = world.without_version()
+        before = set(world.connecting()) | world.own_consumers(without_version)
         versions = _versions(world)
         applied = carry_out(world, command, approve=random.random() < 0.7)
         assert versions <= _versions(world), "a version that messages carry is another, or gone"
         if applied is None:
             return None
-        lost = before - set(world.connecting())
+        lost = before - set(world.connecting()) - world.own_consumers(without_version)
     finally:
         registry.close()
     return lost, unreported(lost, applied)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from pathlib import Path
@@ -22,6 +22,7 @@ from gitops.broker.connection import ConnectionTarget, Offer, connection_policie
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.table import line_of
 from gitops.broker.producer_connection import admit_producer, has_own_schema
+from gitops.model.decision import StoredSchema
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.policy import PolicyChange, PolicyValue, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
@@ -90,7 +91,10 @@ Command = Callable[..., tuple[int, str]]
 """Runs a command line; answers its exit code and what it printed to stdout."""
 
 Client = tuple[str, str, str]
-"""Topic, role, and the schema: `v3`, or NONE and AUTO_PRODUCE."""
+"""Topic, role, and the schema: `v3`, or NONE and AUTO_PRODUCE, or OWN."""
+
+OWN: Final = "OWN"
+"""A schema that no topic has a version of."""
 
 
 @dataclass(slots=True)
@@ -125,7 +129,7 @@ class RandomRegistry:
             self.families[name] = self.random.choice(_FAMILIES)
             self.registry.create_topic(topic, self.random.choice([0, 0, 2]))
             latest = self._history(topic)
-            if latest and name != _UNMANAGED:
+            if name != _UNMANAGED:
                 files |= self._topic(name, latest)
 
         write_messages()
@@ -196,11 +200,13 @@ class RandomRegistry:
         return f"{_HEAD}Namespace\nnamespace: {self.namespace}\n{lines}"
 
     def _topic(
-        self, name: str, schema: SchemaInfo, own: Mapping[str, PolicyValue] | None = None
+        self, name: str, schema: SchemaInfo | None, own: Mapping[str, PolicyValue] | None = None
     ) -> dict[str, str | bytes | None]:
         folder = f"namespaces/{self.namespace}"
         fields = ", ".join(f"{key}: {_plain(value)}" for key, value in (own or {}).items())
         policies = f"policies: {{{fields}}}\n" if own else ""
+        if schema is None:
+            return {f"{folder}/{name}.yaml": f"{_HEAD}Topic\n{policies}"}
         members = {"type": schema.type.value, "properties": dict(schema.properties)}
         files: dict[str, str | bytes | None] = {}
         if schema.schema:
@@ -222,6 +228,22 @@ class RandomRegistry:
             for topic in self.topics
             for role, name, offer in _admitted(topic, state, self.registry)
         }
+
+    def own_consumers(self, topics: Collection[str]) -> set[Client]:
+        """The consumers of these topics, in use, with a schema of their own that can connect."""
+        state = self.observe()
+        own = StoredSchema(type=SchemaType.BOOLEAN, data=b"")
+        return {
+            (str(topic), "consumer", OWN)
+            for topic in self.topics
+            if str(topic) in topics
+            and admit_consumer(target_of(topic, state, self.registry), own).accepted
+        }
+
+    def without_version(self) -> set[str]:
+        """The topics that have no schema."""
+        topics = self.observe().topics
+        return {str(topic) for topic, state in topics.items() if not state.history.entries}
 
 
 def payload_of(schema: SchemaInfo) -> bytes:
@@ -310,6 +332,10 @@ def is_named(client: Client, said: str) -> bool:
     topic, role, schema = client
     for line in said.splitlines():
         if not line.startswith(f"{topic.removeprefix('persistent://')}: "):
+            continue
+        if schema == OWN:
+            if f"{role}s with a schema can" in line or f"{role}s with another schema than" in line:
+                return True
             continue
         if schema in ("NONE", "AUTO_PRODUCE", "AUTO_CONSUME"):
             if f"{role}s" in line:

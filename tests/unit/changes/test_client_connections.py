@@ -164,6 +164,21 @@ def test_a_consumer_on_a_topic_without_schema_is_unknown() -> None:
     assert "only while nobody uses the topic" in found.connections[0].now.reason
 
 
+def test_a_consumer_that_is_always_let_in_may_register_its_schema_or_not() -> None:
+    loose = replace(
+        BACKWARD,
+        schema_compatibility_strategy=SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE,
+        is_allow_auto_update_schema=True,
+    )
+
+    found = _connections(CONSUMES.format("{type: STRING}"), _registry(policies=loose), schema=None)
+
+    assert _answers(found) == [("yes", "yes")]
+    assert found.connections[0].now.reason == (
+        "it registers its schema as v0 if nobody uses the topic by then"
+    )
+
+
 def test_a_consumer_that_its_own_schema_keeps_out_is_refused() -> None:
     """Under ALWAYS_INCOMPATIBLE it is refused when it reconnects, or by the next partition."""
     strategy = SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE

@@ -135,6 +135,47 @@ def test_observed_clients_are_named_with_what_is_not_known() -> None:
 
 
 @pytest.mark.rule("PLAN-R021")
+@pytest.mark.parametrize(
+    ("after", "first", "reasons"),
+    [
+        (Strategy.ALWAYS_COMPATIBLE, None, []),
+        (Strategy.FULL, None, ["a topic in use without a schema accepts them under"]),
+        (Strategy.FULL, LONG, ["only consumers whose schema fits v0 are let in"]),
+        (
+            Strategy.ALWAYS_INCOMPATIBLE,
+            LONG,
+            ["ALWAYS_INCOMPATIBLE allows no", "ALWAYS_INCOMPATIBLE refuses all"],
+        ),
+    ],
+)
+def test_a_strategy_for_topics_without_a_schema_locks_consumers_out(
+    after: Strategy, first: SchemaInfo | None, reasons: list[str]
+) -> None:
+    asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, after)
+    if first:
+        topics = {CREATED: topic_state(CREATED, first)}
+        asked = replace(asked, desired=replace(asked.desired, topics=topics))
+    new = replace(asked, new_topics=frozenset({CREATED}))
+
+    found = lockouts(make_plan(asked)).values()
+
+    assert [one.severity for one in found] == [Severity.WARNING] * len(reasons)
+    assert all(why in one.message for why, one in zip(reasons, found, strict=True)), found
+    assert "PLAN-R021" not in lockouts(make_plan(new))
+
+
+def test_a_topics_own_policy_comes_first_where_it_keeps_consumers_in() -> None:
+    asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.FULL)
+    own = TopicPolicies(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+    topics = {CREATED: replace(topic_state(CREATED), policies=own)}
+
+    made = make_plan(replace(asked, desired=replace(asked.desired, topics=topics)))
+
+    assert [one.subject for one in made.actions if isinstance(one, SetPolicy)] == [CREATED, ORDERS]
+    assert not lockouts(made)
+
+
+@pytest.mark.rule("PLAN-R021")
 def test_validation_locks_producers_without_a_schema_out() -> None:
     enforced = NamespacePolicies(schema_validation_enforced=True)
 
