@@ -36,11 +36,12 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
-from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
+from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
 from gitops.planning.refusals import TopicCase, version_list
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 from gitops.schemas.strategies import TRANSITIVE
+from gitops.schemas.types import other_primitive
 
 LocatePolicy = Callable[[NamespaceName | TopicName | None, str], Location | None]
 """Returns the line of a policy of a topic or a namespace, or with None that of a broker setting in
@@ -140,8 +141,7 @@ def _unversioned_kinds(
     the topic gets, if it gets one: clients with that are left out, and the example of the others is
     of another type.
     """
-    types = {schema.type for _, schema in stored.entries}
-    example = SchemaType.INT64 if SchemaType.STRING in types else SchemaType.STRING
+    example = other_primitive({schema.type for _, schema in stored.entries})
     offer = StoredSchema(type=example, data=b"")
     return (
         *(

@@ -5,7 +5,7 @@ A new type is a package beside these and a row here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -173,3 +173,9 @@ DEFINED_TYPES: Final = TYPES.types_with(*DefinitionForm)
 
 AVRO_DEFINED: Final = TYPES.types_with(DefinitionForm.AVRO)
 """Types whose definition is an Avro schema, and which Pulsar compares by Avro's equality."""
+
+
+def other_primitive(types: Collection[SchemaType]) -> SchemaType:
+    """A type without a definition that is none of these."""
+    candidates = (SchemaType.STRING, SchemaType.INT64, SchemaType.BOOLEAN)
+    return next(candidate for candidate in candidates if candidate not in types)
