@@ -108,7 +108,7 @@ class _Files:
         )
         taken = {*self.loaded.change.head_tree.paths(), *self.written.files}
         said = f"the schema of the change, for {migration.to}"
-        remark = f"# Replaces {migration.topic}once all consumers read both.\n"
+        remark = f"# Replaces {migration.topic} once all consumers read both.\n"
         unshared = {migration.to} if self._needs_types_of_its_own(migration.topic) else ()
         files = render(RegistryState(topics={migration.to: state}), taken=taken, unshared=unshared)
         for path, content in files.items():
@@ -161,9 +161,11 @@ class _Files:
         elif before and self._differs_here_only(client, before):
             self._consume_both(before, self.loaded.change.base_tree.read(path))
         else:
+            topics = self._new(client)
+            consumes = f", and that it consumes {topics}, too" if topics else ""
             self.written.left.append(
-                f"{path}: declare the current schema of {client.name}, and that it consumes "
-                f"{self._new(client)}, too; the change edits more in this file than that"
+                f"{path}: declare the current schema of {client.name}{consumes}; the change edits "
+                "more in this file than that"
             )
 
     def _differs_here_only(self, client: Client, before: Client) -> bool:
