@@ -75,11 +75,12 @@ class WaiverProposal:
 
     `effects` are whole sentences on what follows from approving it, also comments of the file.
     `hint` says how the file comes to be; `fits` to which versions it is bound, where those may be
-    others than the registry's.
+    others than the registry's. `has_expired`: the file is there, and its last day is over.
     """
 
     file: str
     text: str
     effects: tuple[str, ...] = ()
+    has_expired: bool = False
     hint: str = "`plan --waivers waivers/` writes it"
     fits: str = ""

@@ -146,7 +146,7 @@ def propose_waiver(
     """
     key = "topic" if isinstance(subject, TopicName) else "namespace"
     expires = today + datetime.timedelta(days=PROPOSED_DAYS)
-    expired = (waiver.file for waiver in waivers if waiver.fingerprint == wanted)
+    expired = sorted(waiver.file for waiver in waivers if waiver.fingerprint == wanted)
     comments = [line for effect in effects for line in textwrap.wrap(effect, _COMMENT_WIDTH)]
     lines = (
         "# yaml-language-server: $schema=../.schemas/waiver.schema.json",
@@ -159,9 +159,12 @@ def propose_waiver(
         'approvedBy: "" # who approves it',
         f"expires: {expires}",
     )
-    file = min(expired, default=_file(subject, wanted))
     text = "".join(f"{line}\n" for line in lines)
-    return WaiverProposal(file=file, text=text, effects=tuple(effects))
+    if expired:
+        return WaiverProposal(
+            file=expired[0], text=text, effects=tuple(effects), has_expired=True, hint=_EXPIRED
+        )
+    return WaiverProposal(file=_file(subject, wanted), text=text, effects=tuple(effects))
 
 
 def quoted_name(subject: TopicName | NamespaceName) -> str:
@@ -182,6 +185,7 @@ def _file(subject: TopicName | NamespaceName, wanted: str) -> str:
 
 
 _WRITES: Final = "`--waivers waivers/` writes it"
+_EXPIRED: Final = "it has expired: have it approved again, with a later `expires`"
 _FILL_IN: Final = "it is written: fill in reason and approvedBy"
 _OF_SNAPSHOT: Final = "it fits the versions of the snapshot"
 _NONE: Final = (
@@ -194,7 +198,12 @@ def fit_proposals(plan: Plan, history: History) -> tuple[Plan, History]:
     if history.source is not HistorySource.GIT:
         is_live = history.source is HistorySource.REGISTRY
         fits = "" if is_live else _OF_SNAPSHOT
-        return _each(plan, lambda one: replace(one, hint=_WRITES, fits=fits)), history
+
+        def fitted(proposal: WaiverProposal) -> WaiverProposal:
+            hint = proposal.hint if proposal.has_expired else _WRITES
+            return replace(proposal, hint=hint, fits=fits)
+
+        return _each(plan, fitted), history
     bare = _each(plan, lambda _: None)
     if bare == plan:
         return plan, history
@@ -205,7 +214,8 @@ def with_written_proposals(plan: Plan, files: Collection[str]) -> Plan:
     """The plan whose proposals that are written among these files already say what they lack."""
 
     def named(proposal: WaiverProposal) -> WaiverProposal:
-        return replace(proposal, hint=_FILL_IN) if proposal.file in files else proposal
+        is_written = proposal.file in files and not proposal.has_expired
+        return replace(proposal, hint=_FILL_IN) if is_written else proposal
 
     return _each(plan, named)
 

@@ -110,7 +110,9 @@ def test_what_pulsar_refuses_moves_to_a_topic_of_its_own(repo: GitRepository) ->
     }
     assert _text(repo, f"{FOLDER}/created.avsc") == _FILES[f"{FOLDER}/created.avsc"]
     assert _text(repo, f"{FOLDER}/created-v2.avsc") == _BREAKING[f"{FOLDER}/created.avsc"]
-    assert f"# Replaces {_TOPIC} once all consumers read both." in _text(repo, f"{FOLDER}/created-v2.yaml")
+    assert f"# Replaces {_TOPIC} once all consumers read both." in _text(
+        repo, f"{FOLDER}/created-v2.yaml"
+    )
     assert _text(repo, "clients/billing.yaml") == (
         f"# reads orders\n{_CLIENT.format('billing')}consumes:\n"
         f"  # beside {_TOPIC}, until nothing is left there\n"
