@@ -580,7 +580,11 @@ def _registration_findings(
     ]
     if not closed:
         return
-    empty = [str(change.topic) for change in closed if not change.history.entries]
+    empty = [
+        str(change.topic)
+        for change in closed
+        if not change.history.entries and change.schema is None
+    ]
     names = ", ".join(empty[:_LISTED]) + (", …" if len(empty) > _LISTED else "")
     without = f"; no client with a schema can connect to {names} until one is" if empty else ""
     yield make_finding(

@@ -384,21 +384,23 @@ def _topic(
 def _strategy_removal(plan_input: PlanInput, observed: TopicState) -> str:
     """The command that removes a topic's own strategy, empty where it refuses that.
 
-    It does where clients with the latest version could no longer connect.
+    It does where clients with the latest version could no longer connect, under the namespace's
+    policies before the plan or after it.
     """
     topic, none = observed.topic, NamespaceState(namespace=observed.topic.namespace)
-    above = plan_input.observed.namespaces.get(topic.namespace, none).policies
+    current = plan_input.observed.namespaces.get(topic.namespace, none).policies
     without = replace(observed.policies, schema_compatibility_strategy=None)
-    change = TopicChange(
-        topic=topic,
-        history=observed.history,
-        before=connection_policies(topic, observed.policies, above, plan_input.broker),
-        after=connection_policies(topic, without, above, plan_input.broker),
-        line=line_of(plan_input.broker),
-    )
-    findings = policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
-    if any(finding.severity is Severity.ERROR for finding in findings):
-        return ""
+    for above in (current, _policies(plan_input, topic.namespace)):
+        change = TopicChange(
+            topic=topic,
+            history=observed.history,
+            before=connection_policies(topic, observed.policies, above, plan_input.broker),
+            after=connection_policies(topic, without, above, plan_input.broker),
+            line=line_of(plan_input.broker),
+        )
+        findings = policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
+        if any(finding.severity is Severity.ERROR for finding in findings):
+            return ""
     assignment = "schemaCompatibilityStrategy="
     return f"pulsar-gitops policies set {topic} {assignment} --registry {plan_input.registry}"
 
@@ -529,6 +531,12 @@ def is_validation_enforced(plan_input: PlanInput, topic: TopicName) -> bool:
     own = _topic_policies(desired, plan_input.observed.topics[topic]).schema_validation_enforced
     above = _policies(plan_input, topic.namespace).schema_validation_enforced
     return bool(above if own is None else own)
+
+
+def allows_auto_update(plan_input: PlanInput, topic: TopicName) -> bool:
+    """Whether clients may register schemas once the plan is carried out."""
+    above = _policies(plan_input, topic.namespace)
+    return connection_policies(topic, TopicPolicies(), above, plan_input.broker).allows_auto_update
 
 
 def strategy_of(plan_input: PlanInput, topic: TopicName) -> SchemaCompatibilityStrategy:

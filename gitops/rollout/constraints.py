@@ -35,6 +35,7 @@ from gitops.rollout.readers import (
     is_of_version,
     readable,
     refusal_reason,
+    registers_schemas,
     unreadable_reason,
 )
 from gitops.rollout.reasons import (
@@ -174,8 +175,14 @@ class _Topic:
         """Old clients reconnect until they upgrade, new ones from then on."""
         before, after = self._refusals(side.before), self._refusals(side.after)
         if now := self._refusal(side.before, self.topic.before, self.histories[0]):
-            said = f"{side.name} cannot connect to {self.topic.topic}: {now.clause()}"
-            self._broken(said, side.upgrade)
+            if not registers_schemas(side.before, self.topic.before, self.histories[0]):
+                said = f"{side.name} cannot connect to {self.topic.topic}: {now.clause()}"
+                self._broken(said, side.upgrade)
+            elif (why := before[-1] or after[-1]) and not self.topic.allows_auto_update:
+                is_current = before[-1] and side.service.changes
+                name = f"the current {side.name}" if is_current else side.name
+                said = f"{name} cannot connect to {self.topic.topic} after the change"
+                self._block(f"{said}: {why.clause()}", side.upgrade, is_lockout=True)
             return
         if before[0] and side.service.changes:
             said = f"under its new policies the current {side.name} cannot reconnect"

@@ -54,6 +54,7 @@ class Rules:
 
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
     is_schema_validation_enforced: bool = False
+    allows_auto_update: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class TopicModel:
     new: tuple[SchemaInfo, ...] = ()
     strategy: SchemaCompatibilityStrategy = SchemaCompatibilityStrategy.FULL
     is_schema_validation_enforced: bool = False
+    allows_auto_update: bool = False
     earlier: Rules | None = None
     deleted: bool = False
 
@@ -82,6 +84,7 @@ class TopicModel:
             self,
             strategy=self.earlier.strategy,
             is_schema_validation_enforced=self.earlier.is_schema_validation_enforced,
+            allows_auto_update=self.earlier.allows_auto_update,
         )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from gitops.broker.consumer_compatibility import check_consumer
-from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered
+from gitops.broker.registration import CANDIDATE, NOT_REGISTERED, find_registered, register
 from gitops.model.clients import ClientLanguage
 from gitops.model.decision import Decision, StoredHistory
 from gitops.model.policy import SchemaCompatibilityStrategy
@@ -59,6 +59,25 @@ def refusal_reason(use: Use, topic: TopicModel, history: StoredHistory) -> Cause
     if use.role is Role.CONSUMER:
         return next(_consumer(use, topic, history), None)
     return next((Cause(text=why) for why in _producer(use, topic, history)), None)
+
+
+def registers_schemas(uses: Iterable[Use], topic: TopicModel, history: StoredHistory) -> bool:
+    """Whether the broker lets a client in by registering the schemas that it lacks."""
+    if not topic.allows_auto_update:
+        return False
+    for use in uses:
+        if use.role is Role.CONSUMER:
+            if refusal_reason(use, topic, history):
+                return False
+            continue
+        if any(why != UNREGISTERED.text for why in _producer(use, topic, history)):
+            return False
+        for schema in use.schemas:
+            if isinstance(schema, SchemaInfo):
+                decision = register(history, schema, topic.strategy, topic.line)
+                if not decision.accepted:
+                    return False
+    return True
 
 
 def _consumer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[Cause]:

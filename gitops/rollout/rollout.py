@@ -24,7 +24,13 @@ from gitops.model.rollout import (
 )
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.lockout_findings import clients_named_by_plan
-from gitops.planning.plan import PlanInput, is_validation_enforced, make_plan, strategy_of
+from gitops.planning.plan import (
+    PlanInput,
+    allows_auto_update,
+    is_validation_enforced,
+    make_plan,
+    strategy_of,
+)
 from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Registry
 from gitops.rollout.client_findings import ClientFindings
@@ -356,6 +362,7 @@ def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
                 new=(new[topic].info,) if topic in new else (),
                 strategy=strategy_of(plan_input, topic),
                 is_schema_validation_enforced=is_validation_enforced(plan_input, topic),
+                allows_auto_update=allows_auto_update(plan_input, topic),
                 earlier=_rules(rolling.before, topic),
                 deleted=topic in deleted,
             ),
@@ -366,6 +373,7 @@ def _rules(plan_input: PlanInput, topic: TopicName) -> Rules:
     return Rules(
         strategy=strategy_of(plan_input, topic),
         is_schema_validation_enforced=is_validation_enforced(plan_input, topic),
+        allows_auto_update=allows_auto_update(plan_input, topic),
     )
 
 

@@ -200,6 +200,18 @@ def test_without_auto_update_nobody_registers_a_schema() -> None:
     assert not lockouts(make_plan(policy_change(after, before, LONG)))
 
 
+@pytest.mark.rule("PLAN-R022")
+def test_a_topic_whose_first_version_the_plan_registers_is_not_named_as_empty() -> None:
+    before = NamespacePolicies(is_allow_auto_update_schema=True)
+    after = NamespacePolicies(is_allow_auto_update_schema=False)
+    observed = state(topic_state(CREATED), namespaces={ORDERS: before})
+    desired = state(topic_state(CREATED, LONG), namespaces={ORDERS: after})
+
+    finding = lockouts(make_plan(question(desired, observed)))["PLAN-R022"]
+
+    assert "until one is" not in finding.message
+
+
 @pytest.mark.rule("PLAN-R021")
 def test_a_version_that_older_consumers_cannot_read() -> None:
     policies = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)

@@ -301,6 +301,26 @@ def test_no_command_is_offered_that_would_lock_clients_out() -> None:
     assert "clients with the latest version could no longer connect" in finding.hint
 
 
+@pytest.mark.rule("PLAN-R009")
+@pytest.mark.parametrize("is_strict_first", [True, False])
+def test_no_command_is_offered_that_would_lock_clients_out_before_or_after_the_plan(
+    is_strict_first: bool,  # noqa: FBT001 - a parameter of a test
+) -> None:
+    other = avro(field("a", "long"))
+    strict = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    loose = NamespacePolicies(schema_compatibility_strategy=Strategy.BACKWARD)
+    before, after = (strict, loose) if is_strict_first else (loose, strict)
+    is_open = TopicPolicies(schema_compatibility_strategy=_OPEN)
+    observed = state(
+        topic_state(CREATED, _OLD, other, policies=is_open), namespaces={ORDERS: before}
+    )
+
+    plan = _plan(state(topic_state(CREATED, other), namespaces={ORDERS: after}), observed)
+
+    (finding,) = (one for one in plan.findings if one.rule == "PLAN-R009")
+    assert "policies set" not in finding.hint
+
+
 @pytest.mark.parametrize(
     ("wanted", "held", "topic"),
     [

@@ -145,6 +145,34 @@ def test_what_does_not_work_as_it_is(repo: GitRepository) -> None:
     assert of_rule(repo, "CLIENT-R009") == []
 
 
+@pytest.mark.rule("CLIENT-R009")
+def test_a_producer_that_registers_its_schema_itself_works_as_it_is(repo: GitRepository) -> None:
+    """The change registers its schema, and lets nobody register one from then on."""
+    space = FILES[f"{FOLDER}/namespace.yaml"]
+    shop = client("shop", "produces", "{definition: own.avsc}").replace("created", "new")
+    repo.commit(
+        {
+            f"{FOLDER}/namespace.yaml": f"{space}isAllowAutoUpdateSchema: true\n",
+            "clients/own.avsc": avro(a="int"),
+            "clients/shop.yaml": shop,
+        }
+    )
+    closed = {f"{FOLDER}/namespace.yaml": f"{space}isAllowAutoUpdateSchema: false\n"}
+    new = {
+        f"{FOLDER}/new.avsc": avro(a="int"),
+        f"{FOLDER}/new.yaml": manifest("type: AVRO, definition: new.avsc"),
+    }
+
+    repo.write(closed | new)
+    assert of_rule(repo, "CLIENT-R009") == []
+    assert of_rule(repo, "CLIENT-R002") == []
+
+    repo.write({f"{FOLDER}/new.avsc": avro(a="long")})
+    ((message, _),) = of_rule(repo, "CLIENT-R002")
+    assert "shop cannot connect to" in message
+    assert "after the change: its schema is not registered" in message
+
+
 def test_the_definition_of_a_client_alone_is_a_change_of_the_client(repo: GitRepository) -> None:
     """Its topics, their policies and their other clients are looked at all the same."""
     reader = {
