@@ -9,6 +9,7 @@ from typing import Final
 
 from gitops.schemas.protobuf_native import review_fields, review_types
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
+from gitops.schemas.protobuf_native.field_matching import similar_names
 from gitops.schemas.protobuf_native.parser import resolve
 from gitops.schemas.protobuf_native.review_types import Change
 from gitops.schemas.protobuf_native.schema import (
@@ -78,6 +79,9 @@ def _names(members: list[_Pair]) -> str:
 
 _HARMLESS = "PROTO-W011"
 
+_TIMES: Final = {"google.protobuf.Timestamp", "google.protobuf.Duration"}
+"""Well-known types that are laid out alike: seconds and nanoseconds."""
+
 
 def remarks(old: bytes, new: bytes, *, forward: bool) -> tuple[Remark, ...]:
     """Every remark, from the root on; nothing about data that the broker refuses.
@@ -141,6 +145,7 @@ class _Walk:
             if losses.remarks:
                 yield _replaced(old, new, losses, at)
             else:
+                yield from _alike(old, new, (old.message, new.message), at)
                 self._enter(at.into(old, new, (old.message, new.message)))
         elif old.enum and new.enum:
             yield from self._enums(old, new, (old.enum, new.enum), at)
@@ -198,6 +203,27 @@ def _is_other(old: Message, new: Message) -> bool:
     """Whether a field refers to another message: one that only moved keeps its name."""
     maps = old.map_entry and new.map_entry
     return not maps and short_name(old.full_name) != short_name(new.full_name)
+
+
+def _alike(
+    old: Field, new: Field, messages: tuple[Message, Message], at: Change
+) -> Iterator[Remark]:
+    """About a message in whose place is another one that is laid out alike."""
+    was, now = (message.full_name for message in messages)
+    if not _is_other(*messages) or similar_names(short_name(was), short_name(now)):
+        return
+    is_wrong = {was, now} == _TIMES
+    before, after = render_type(old), render_type(new)
+    why = "and means another value" if is_wrong else "and is another one unless it was renamed"
+    remark = at.remark(
+        "PROTO-W005",
+        f"{before} is replaced by {after}, which is laid out alike {why}: what was written as one "
+        "is read as the other",
+        old=old,
+        new=new,
+        hint=f"keep {before}, or add a field with another name and number",
+    )
+    yield replace(remark, breaks_readers=is_wrong, breaks_old_readers=is_wrong)
 
 
 def _replaced(old: Field, new: Field, losses: _Losses, at: Change) -> Remark:

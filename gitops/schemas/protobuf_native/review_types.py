@@ -288,6 +288,7 @@ class _Enums:
     new_needs_value: bool
 
     def remarks(self, *, forward: bool) -> Iterator[Remark]:
+        yield from self._closed(forward=forward)
         later, earlier = self.new.numbers, self.old.numbers
         kept = {number for name, number in earlier.items() if later.get(name) == number}
         there: dict[int, list[str]] = {}
@@ -310,6 +311,23 @@ class _Enums:
                 yield self._other_name(value, names[0], known=is_known, forward=forward)
         if forward and self.old.closed:
             yield from self._added()
+
+    def _closed(self, *, forward: bool) -> Iterator[Remark]:
+        """Only an open enum lets messages have numbers that it does not name."""
+        if self.old.closed == self.new.closed or not (self.new.closed or forward):
+            return
+        is_closed = self.new.closed
+        who, written = ("new", "older") if is_closed else ("old", "new")
+        needs_value = self.new_needs_value if is_closed else self.old_needs_value
+        yield self._remark(
+            "PROTO-W009",
+            f"{self._name} becomes {'closed' if is_closed else 'open'}: consumers with the {who} "
+            f"schema {_without(needs_value=needs_value)} where {written} messages have a number "
+            "that it does not name",
+            None,
+            None,
+            f"keep it {'open' if is_closed else 'closed'}, or name every number that messages have",
+        )
 
     def _removed(self, value: EnumValue) -> Remark:
         reserved = self.new.reserved.has(value.number)
