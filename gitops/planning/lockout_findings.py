@@ -54,8 +54,8 @@ class LockoutReport:
     proposals: tuple[WaiverProposal, ...] = ()
 
 
-Source = Literal["broker", "policy", "schema"]
-"""What locks clients out: another broker line, another policy, the next version."""
+Source = Literal["broker", "policy", "schema", "deletion"]
+"""What locks clients out: a broker line, a policy, the next version, or that no version is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +95,8 @@ class _Cause:
         if self.source == "broker" and change.upgrade:
             old, new = change.upgrade
             return f"broker {old.name} → {new.name}"
+        if self.source == "deletion":
+            return f"the schema is deleted, under {change.after.strategy.value}"
         version = change.schema.version if change.schema else 0
         return f"{change.after.strategy.value} once v{version} is registered"
 
@@ -348,6 +350,7 @@ def _causes(topic: TopicLockouts) -> Iterator[_Cause]:
         ("broker", topic.by_broker),
         ("policy", topic.by_policy),
         ("schema", topic.by_schema),
+        ("deletion", topic.by_deletion),
     )
     for source, lockouts in sources:
         alike: dict[tuple[Role, str, bool], list[Lockout]] = {}
@@ -394,6 +397,13 @@ def _member(cause: _Cause) -> Finding:
             "before that"
         )
         finding = replace(finding, location=location, hint=hint).from_origin(namespace, "broker")
+    elif cause.source == "deletion":
+        # Most topics that are deleted have no clients left; CLIENT-R005 names those that are known.
+        finding = replace(
+            finding,
+            severity=min(finding.severity, Severity.WARNING),
+            hint="first make sure that no such client is left",
+        ).from_origin(namespace, "schema")
     if names := tuple(cause.client_names):
         finding = replace(finding, severity=Severity.ERROR, clients=names)
     elif _are_observed_without_schema(cause):
@@ -497,7 +507,8 @@ def _reason(cause: _Cause) -> str:
         return "ALWAYS_INCOMPATIBLE refuses all consumers with a schema"
     if cause.is_example and change.schema:
         return f"only consumers whose schema fits v{change.schema.version} are let in"
-    if cause.is_without_version and cause.role == "consumer" and not change.schema:
+    is_unversioned = cause.is_without_version and not change.schema
+    if cause.role == "consumer" and (is_unversioned or cause.source == "deletion"):
         return "a topic in use without a schema accepts them under ALWAYS_COMPATIBLE alone"
     version = lockout.kind.version
     name = "the client's schema" if version is None else f"v{version}"

@@ -162,9 +162,9 @@ class TopicChange:
 
     `before` and `after` are the policies in force; `schema` is what is registered, if anything is.
     `upgrade` are the broker lines that `gitops.yaml` moves from and to, None for no other line.
-    `exists`: the registry is known to have the topic, so that it may have clients already;
-    `is_new`: nobody has it yet. `changed_policies` are those that are other ones, with the subject
-    that sets each.
+    `is_deleted`: all versions are deleted. `exists`: the registry is known to have the topic, so
+    that it may have clients already; `is_new`: nobody has it yet. `changed_policies` are those that
+    are other ones, with the subject that sets each.
     `observed` is what statistics show of its clients, None where nothing is known; `is_unread`:
     they could not be read. `locate_policy` finds the line of a policy, None where the change is not
     made of files.
@@ -176,6 +176,7 @@ class TopicChange:
     after: ConnectionPolicies
     line: BrokerLine
     schema: RegisterSchema | None = None
+    is_deleted: bool = False
     declared: tuple[DeclaredUse, ...] = ()
     location: Location | None = None
     exists: bool = True
@@ -189,17 +190,21 @@ class TopicChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicLockouts:
-    """Who is locked out of one topic by another broker line, its policies, its next version."""
+    """Who is locked out of one topic by another broker line, its policies, its next version.
+
+    Or by the deletion of its schema: kinds of clients that nobody declares.
+    """
 
     change: TopicChange
     by_broker: tuple[Lockout, ...] = ()
     by_policy: tuple[Lockout, ...] = ()
     by_schema: tuple[Lockout, ...] = ()
+    by_deletion: tuple[Lockout, ...] = ()
 
     @property
     def is_any(self) -> bool:
         """Whether anybody is locked out."""
-        return bool(self.by_broker or self.by_policy or self.by_schema)
+        return bool(self.by_broker or self.by_policy or self.by_schema or self.by_deletion)
 
 
 def topic_lockouts(change: TopicChange) -> TopicLockouts:
@@ -235,8 +240,17 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         if not stored.entries and not is_in_use:
             kinds = tuple(kind for kind in kinds if kind.version is not None or kind.clients)
         by_schema = find_lockouts(then, replace(then, history=stored_after), kinds)
+    by_deletion: tuple[Lockout, ...] = ()
+    if change.is_deleted:
+        deleted = StoredHistory(entries=(), next_version=stored.next_version + 1)
+        kinds = client_kinds(change.history, stored, ())
+        by_deletion = find_lockouts(then, replace(then, history=deleted), kinds)
     return TopicLockouts(
-        change=change, by_broker=by_broker, by_policy=by_policy, by_schema=by_schema
+        change=change,
+        by_broker=by_broker,
+        by_policy=by_policy,
+        by_schema=by_schema,
+        by_deletion=by_deletion,
     )
 
 

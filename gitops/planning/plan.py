@@ -239,12 +239,17 @@ def decide_topics(
             waivers.get(topic, ()),
             tuple(declared.get(topic, ())),
         )
-    lockouts = {
-        topic: topic_lockouts(
-            _topic_change(plan_input, state, state, tuple(declared.get(topic, ())))
-        )
-        for topic, state in sorted(neighbours.items())
+    deleted = {action.topic for action in deletions_of_unmanaged(plan_input)}
+    if former is not None:
+        deleted &= set(changed)
+    neighbours = {
+        **neighbours,
+        **{topic: plan_input.observed.topics[topic] for topic in deleted},
     }
+    lockouts: dict[TopicName, TopicLockouts] = {}
+    for topic, state in sorted(neighbours.items()):
+        change = _topic_change(plan_input, state, state, tuple(declared.get(topic, ())))
+        lockouts[topic] = topic_lockouts(replace(change, is_deleted=topic in deleted))
     if former is not None:
         topics = {**former.topics, **topics}
         lockouts = {**former.neighbours, **lockouts}

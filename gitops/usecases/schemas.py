@@ -83,34 +83,58 @@ def upload_findings(
     return lockouts, _reused_number(registry, state, schema, look_up) if look_up else None
 
 
+def deletion_warnings(registry: Registry, state: TopicState) -> tuple[str, ...]:
+    """Clients that can no longer connect once the topic's schema is deleted.
+
+    Empty where the registry does not answer, or the release has no profile.
+    """
+    change = _topic_change(registry, state)
+    if change is None:
+        return ()
+    lockouts = topic_lockouts(replace(change, is_deleted=True))
+    findings = policy_lockout_findings(state.topic.namespace, [lockouts])
+    return tuple(finding.message for finding in findings)
+
+
 def _upload_lockouts(
     registry: Registry, state: TopicState, schema: SchemaInfo
 ) -> tuple[Finding, ...]:
     """Empty if the namespace's policies cannot be read, or the release has no profile."""
-    topic, history, broker = state.topic, state.history, registry.broker
-    if history.latest is None:
+    latest = state.history.latest
+    change = _topic_change(registry, state) if latest else None
+    if latest is None or change is None:
         return ()
+    strategy = change.after.strategy
+    try:
+        decision = register(stored_history(state.history), schema, strategy, change.line)
+    except PayloadError:
+        return ()
+    if not decision.accepted or decision.known:
+        return ()
+    action = RegisterSchema(
+        topic=state.topic,
+        info=schema,
+        version=state.history.next_version,
+        latest_version=latest.version,
+        strategy=strategy,
+    )
+    lockouts = topic_lockouts(replace(change, schema=action))
+    return policy_lockout_findings(state.topic.namespace, [lockouts])
+
+
+def _topic_change(registry: Registry, state: TopicState) -> TopicChange | None:
+    """The topic as it is; None if its policies cannot be read, or the release has no profile."""
+    topic, broker = state.topic, registry.broker
     try:
         scope = Scope(namespaces=frozenset({topic.namespace}))
         above = registry.observe(scope).namespaces[topic.namespace].policies
         policies = connection_policies(topic, state.policies, above, broker)
         line = line_of(broker)
-        decision = register(stored_history(history), schema, policies.strategy, line)
-    except (OutsideError, UnknownBrokerError, PayloadError):
-        return ()
-    if not decision.accepted or decision.known:
-        return ()
-    action = RegisterSchema(
-        topic=topic,
-        info=schema,
-        version=history.next_version,
-        latest_version=history.latest.version,
-        strategy=policies.strategy,
+    except (OutsideError, UnknownBrokerError):
+        return None
+    return TopicChange(
+        topic=topic, history=state.history, before=policies, after=policies, line=line
     )
-    change = TopicChange(
-        topic=topic, history=history, before=policies, after=policies, line=line, schema=action
-    )
-    return policy_lockout_findings(topic.namespace, [topic_lockouts(change)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,6 +160,7 @@ def delete(
 ) -> int:
     """Delete a topic's schema, all its versions with it.
 
+    Warns of clients that can no longer connect after that.
     With --force, versions that nothing has recorded are first written to
     .gitops/REGISTRY.deletions.journal, from which `restore` brings them back.
     """
@@ -172,16 +173,20 @@ def delete(
     from gitops.model.state import Scope
     from gitops.usecases.schemas import (
         delete_by_force,
+        deletion_warnings,
         forced_deletion,
         forced_deletion_lines,
     )
 
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
-        history = live.observe(Scope(topics=frozenset({name}))).topics[name].history
+        state = live.observe(Scope(topics=frozenset({name}))).topics[name]
+        history = state.history
         if not history.entries and not history.next_version:
             hint = similar_topic(live, name) or "is the name right?"
             raise UsageError(f"{name} never had a schema", where=live.address, hint=hint)
+        for warning in deletion_warnings(live, state):
+            print_message(f"warning: {warning}")
         question = f"Delete all schema versions of {name} in {live.name} ({live.address})?"
         if not yes and not _confirm(question):
             print_message("nothing was deleted")

@@ -258,7 +258,9 @@ def test_schemas_by_hand(applied: Path, tmp_path: Path, command: CommandLine) ->
     entry = json.loads(schemas("get", topic, "--version", "0", "--format", "json"))
     assert (entry["version"], entry["properties"]) == (0, {"a": "b"})
     assert "v0  AVRO" in schemas("versions", topic)
-    schemas("delete", topic, "--yes")
+    deleted = command("schemas", "delete", topic, "--yes", "--repo", applied)
+    assert deleted.code == 0
+    assert "warning: consumers with v0, the latest version, can no longer connect" in deleted.err
     assert schemas("upload", topic, file, "--type", "AVRO") == "2\n"
     schemas("delete", topic, "--yes", "--force")
     assert command("snapshot", "--accept-loss", "--repo", applied).code == 0

@@ -505,7 +505,7 @@ def test_a_schema_that_observed_clients_use_is_not_deleted() -> None:
 
     assert finding.severity is Severity.ERROR
     assert finding.message.endswith("subscription 'audit' and a producer (Pulsar-Java-v4.0.7)")
-    assert not make_plan(asked).findings
+    assert not [found for found in make_plan(asked).findings if found.rule == "CLIENT-R005"]
 
 
 def test_always_incompatible_refuses_consumers_and_every_later_version() -> None:
@@ -554,3 +554,36 @@ def test_nobody_is_locked_out_between_two_policies(
     subjects = [one.subject for one in plan.actions if isinstance(one, SetPolicy)]
     assert sorted(map(str, subjects)) == sorted(map(str, (ORDERS, CREATED)))
     assert subjects[0] == first
+
+
+@pytest.mark.rule("PLAN-R020")
+@pytest.mark.rule("PLAN-R021")
+def test_a_deletion_names_the_clients_that_it_locks_out() -> None:
+    """Nobody may register a schema, so that producers are refused as well."""
+    closed = NamespacePolicies(is_allow_auto_update_schema=False)
+    observed = state(topic_state(CREATED, LONG, WIDER), namespaces={ORDERS: closed})
+    desired = state(namespaces={ORDERS: closed})
+
+    plan = make_plan(question(desired, observed, prune=True))
+
+    messages = {
+        (finding.rule, finding.severity, finding.message.partition(" can no longer")[0])
+        for finding in plan.findings
+        if finding.rule.startswith("PLAN-R02")
+    }
+    assert messages == {
+        ("PLAN-R020", Severity.WARNING, "consumers with v1, the latest version,"),
+        ("PLAN-R020", Severity.WARNING, "producers with v1, the latest version,"),
+        ("PLAN-R021", Severity.WARNING, "consumers with v0"),
+        ("PLAN-R021", Severity.WARNING, "producers with v0"),
+    }
+    assert plan.findings[-1].subject == str(CREATED)
+
+
+def test_a_deletion_under_always_compatible_locks_nobody_out() -> None:
+    """Consumers connect whatever the topic has, and producers register their schema again."""
+    tolerant = NamespacePolicies(schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE)
+    observed = state(topic_state(CREATED, LONG), namespaces={ORDERS: tolerant})
+    desired = state(namespaces={ORDERS: tolerant})
+
+    assert not lockouts(make_plan(question(desired, observed, prune=True)))
