@@ -34,6 +34,8 @@ from gitops.ports import Progress, Registry
 from gitops.registries.factory import open_registry
 from gitops.registries.git.registry import GitRegistry
 from gitops.registries.snapshot import SnapshotRegistry
+from gitops.repository.broker_snapshots import NOT_RECORDED
+from gitops.repository.snapshots import snapshot_files
 
 # Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind.
 
@@ -216,6 +218,10 @@ class KnownVersions:
         change = self.loaded.change
         commits = git_history(change.checkout, change.base, self.loaded.base, wanted.before)
         broker = settings_of_snapshot(change.base_tree, wanted.former_name, wanted.head_config)
+        is_said = wanted.choice is HistoryChoice.AUTO  # by "The base has no snapshot."
+        if is_said and not snapshot_files(change.base_tree, wanted.former_name):
+            limits = tuple(limit for limit in broker.limits if limit != NOT_RECORDED)
+            broker = replace(broker, limits=limits)
         registry = GitRegistry(wanted.name, commits, broker)
         state = registry.observe(self.scope, self.progress)
         history = History(source=HistorySource.GIT, limits=registry.limits())

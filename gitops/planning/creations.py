@@ -100,12 +100,14 @@ def _missing_topics(
     ]
     name = _only_one(missing, "<topic>")
     for topic in missing:
+        by_hand = f"create it: pulsar-admin topics create {name}"
+        if topic.domain == "persistent":
+            by_hand = f"write partitions: into its manifest, and apply creates it; or {by_hand}"
         yield make_finding(
             "PLAN-R008",
             "the registry has no such topic, so Pulsar accepts no policies for it",
             subject=str(topic),
-            hint="write partitions: into its manifest, and apply creates it; or create it: "
-            f"pulsar-admin topics create {name}; or set the policies for its namespace",
+            hint=f"{by_hand}; or set the policies for its namespace",
         )
 
 

@@ -626,7 +626,7 @@ def _waiver_findings(
         else:
             yield make_finding(
                 "WAIVER-R003",
-                "no client of the namespace is locked out",
+                "no client of the namespace is locked out by this plan",
                 location=waiver.location,
                 subject=str(waiver.subject),
                 hint="remove the file",

@@ -345,7 +345,10 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         )
     if not report.drifts:
         return
-    if any(isinstance(one, SchemaDeletion) and one.begins_anew for one in report.drifts):
+    begins_anew = any(
+        isinstance(drift, SchemaDeletion) and drift.begins_anew for drift in report.drifts
+    )
+    if begins_anew:
         restore = command("restore", report, options)
         yield (
             f"if messages of deleted schemas are still stored: `{restore}`; until then, or until "
@@ -366,7 +369,8 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
             f"before any `apply`: `{forget_command(topic, report.registry)}`, then "
             f"`{command('restore', report, options)}`"
         )
-    yield f"if git is right: `{command('plan', report, options)}`, then `apply`"
+    first = f"`{command('restore', report, options)}`, " if begins_anew else ""
+    yield f"if git is right: {first}`{command('plan', report, options)}`, then `apply`"
     if any(isinstance(one, VersionDrift) for one in report.drifts):
         yield "a version stays in the registry: `pulsar-gitops explain PLAN-R010`"
     if any(isinstance(one, UnmanagedTopic) for one in report.drifts):

@@ -33,7 +33,7 @@ from gitops.repository.snapshots import (
     require_snapshot,
 )
 
-_NOT_RECORDED: Final = "The snapshot does not have the settings of the cluster's brokers."
+NOT_RECORDED: Final = "The snapshot does not have the settings of the cluster's brokers."
 
 
 def broker_path(registry: str) -> str:
@@ -48,7 +48,7 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     """
     document = _document(tree, registry)
     if document is None:
-        return BrokerSettings(limits=(_NOT_RECORDED,), default_retention=None)
+        return BrokerSettings(limits=(NOT_RECORDED,), default_retention=None)
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
     least = document.release_at_least

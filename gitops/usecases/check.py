@@ -158,7 +158,8 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     fixes: dict[str, bytes] = {}
     errors: dict[str, GitopsError] = {}
     registries = [] if is_config_broken(loaded) else _registries(checking)
-    findings += registry_guards(loaded, {name for name, _ in registries})
+    if not is_config_broken(loaded):  # else a registry that cannot be read looks removed
+        findings += registry_guards(loaded, {name for name, _ in registries})
     for name, config in registries:
         registry_answer = _RegistryAnswer(checking, touched, name, config, progress)
         try:

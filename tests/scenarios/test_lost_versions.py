@@ -302,6 +302,16 @@ def test_a_version_since_the_snapshot_is_restored_from_the_journal(shop: Shop) -
     assert shop.run("snapshot")[0] == 0
 
 
+def test_drift_advises_a_restore_before_an_apply_that_a_loss_blocks(shop: Shop) -> None:
+    _, before = shop.run("drift")
+    shop.lose("--force")
+
+    _, text = shop.run("drift")
+
+    assert "if git is right" not in before
+    assert "if git is right: `pulsar-gitops restore " in " ".join(text.split())
+
+
 def test_a_restore_of_a_snapshot_that_is_behind_says_so(shop: Shop) -> None:
     shop.define(V2)
     assert shop.run("apply", "--auto-approve")[0] == 0

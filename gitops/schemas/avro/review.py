@@ -55,7 +55,8 @@ def _renamed(
         return
     added = [field for field in new.all_fields if field.name not in written]
     for before, after in guess_renames((old, gone), (new, added)):
-        yield _rename((old, before), (new, after), at)
+        if before.name != after.name:  # else another field has its name as alias: AVRO-R008
+            yield _rename((old, before), (new, after), at)
 
 
 def _rename(before: tuple[Record, Field], after: tuple[Record, Field], at: Change) -> Remark:

@@ -164,6 +164,18 @@ def test_policies_of_a_topic_that_does_not_exist_are_found() -> None:
     assert without.findings == ()
 
 
+@pytest.mark.rule("PLAN-R008")
+def test_no_partitions_are_advised_where_a_manifest_may_not_have_them() -> None:
+    topic = TopicName(CREATED.namespace, CREATED.local_name, "non-persistent")
+    absent = state(replace(topic_state(topic), exists=False))
+
+    plan = make_plan(question(state(topic_state(topic, STRING, policies=_OWN)), absent))
+
+    (finding,) = [finding for finding in plan.findings if finding.rule == "PLAN-R008"]
+    assert "partitions:" not in finding.hint
+    assert finding.hint.startswith("create it: pulsar-admin topics create ")
+
+
 def test_all_missing_topics_have_one_hint() -> None:
     names = (CREATED, _OTHER)
     desired = state(*(topic_state(name, policies=_OWN) for name in names))

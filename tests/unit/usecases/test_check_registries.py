@@ -50,6 +50,25 @@ def places(repo: GitRepository) -> list[tuple[str, str, bool]]:
     ]
 
 
+def test_a_registry_that_cannot_be_read_is_not_called_removed(repo: GitRepository) -> None:
+    repo.write({"gitops.yaml": config({"local": "    brokr: '4.0'\n"})})
+
+    rules = [finding.rule for finding in report(repo).findings]
+
+    assert "CHECK-R003" not in rules
+    assert len(rules) == 1
+
+
+def test_a_missing_snapshot_is_said_once(repo: GitRepository) -> None:
+    repo.write({f"{FOLDER}/created.avsc": avro("int")})
+
+    (registry,) = report(repo).registries
+    limits = " ".join((*registry.history.limits, *registry.plan.broker.limits))
+
+    assert "The base has no snapshot" in limits
+    assert "The snapshot does not have" not in limits
+
+
 def test_a_renamed_registry_that_says_the_same_is_no_finding(repo: GitRepository) -> None:
     repo.write({"gitops.yaml": config({"new-local": OWN})})
     assert told(repo) == []
