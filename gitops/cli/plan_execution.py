@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -19,10 +19,12 @@ from gitops.cli.exits import drop_stdout, print_error
 from gitops.cli.progress import progress_bar
 from gitops.interrupts import Interruption, interruption
 from gitops.model.errors import GitopsError, OutsideError, UsageError
+from gitops.model.findings import Severity
 from gitops.model.journal import APPLIED
 from gitops.model.plan import Plan
+from gitops.model.rollout_reason import name_list
 from gitops.planning.reviewed_plan import REPLAN
-from gitops.planning.skipped_subjects import SkippedSubject
+from gitops.planning.skipped_subjects import SkippedSubject, skip_blocked_subjects
 from gitops.ports import Progress, Registry, no_progress
 from gitops.reports import results
 from gitops.reports.formats import renderer
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from gitops.cli.answer import Display
     from gitops.journal.writer import JournalFile
     from gitops.model.apply_result import Result
+
+_MOST_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +214,11 @@ def refuse(execution: Execution, display: Display, into: Reports | None = None) 
     where = f"in {display.output}" if display.output else "above"
     what = f"nothing was applied to {execution.plan.registry}" if into else "nothing was applied"
     print_message(f"{what}, because of the findings {where}")
+    remaining = skip_blocked_subjects(execution.plan, Severity[display.fail_on.name])
+    subjects = [skipped.subject for skipped in remaining.skipped if skipped.rule]
+    if subjects and not execution.plan.keep_going:
+        rest = "; --keep-going applies the rest" if remaining.plan.actions else ""
+        print_message(f"  in the way: {name_list(subjects, _MOST_NAMES)}{rest}")
 
 
 def _has_lines(display: Display) -> bool:

@@ -210,5 +210,14 @@ def test_a_refused_plan_is_shown_and_not_begun(applied: Path, command: CommandLi
 
     assert done.code == planned.code == kept.code == 1
     assert _timeless(done.out) == _timeless(planned.out)
-    assert done.err == "nothing was applied, because of the findings above\n"
-    assert kept.err == f"nothing was applied, because of the findings in {applied / 'o.txt'}\n"
+    cause = "  in the way: shop/payments/captured\n"
+    assert done.err == f"nothing was applied, because of the findings above\n{cause}"
+    output = applied / "o.txt"
+    assert kept.err == f"nothing was applied, because of the findings in {output}\n{cause}"
+
+    other = applied / "namespaces/shop/payments/other.yaml"
+    other.write_text("apiVersion: pulsar-gitops/v1\nkind: Topic\nschema: {type: INT64}\n")
+    with_rest = command("apply", "--repo", applied, "--auto-approve")
+    assert with_rest.err.endswith(
+        "  in the way: shop/payments/captured; --keep-going applies the rest\n"
+    )
