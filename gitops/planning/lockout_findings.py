@@ -353,12 +353,13 @@ def _causes(topic: TopicLockouts) -> Iterator[_Cause]:
         ("deletion", topic.by_deletion),
     )
     for source, lockouts in sources:
-        alike: dict[tuple[Role, str, bool], list[Lockout]] = {}
+        alike: dict[tuple[Role, str, bool, bool], list[Lockout]] = {}
         for lockout in lockouts:
             kind = lockout.kind
             rule = LATEST if kind.version == _newest_version(topic.change, source) else OLDER
-            alike.setdefault((kind.role, rule, bool(kind.clients)), []).append(lockout)
-        for (role, rule, _), same in alike.items():
+            key = (kind.role, rule, bool(kind.clients), kind.is_example)
+            alike.setdefault(key, []).append(lockout)
+        for (role, rule, _, _), same in alike.items():
             yield _Cause(topic=topic, rule=rule, role=role, source=source, lockouts=tuple(same))
 
 
@@ -505,6 +506,8 @@ def _reason(cause: _Cause) -> str:
     change, lockout = cause.topic.change, cause.lockouts[0]
     if cause.is_example and change.after.strategy is Strategy.ALWAYS_INCOMPATIBLE:
         return "ALWAYS_INCOMPATIBLE refuses all consumers with a schema"
+    if cause.is_example and change.history.entries:
+        return "only those whose schema fits the registered versions are let in"
     if cause.is_example and change.schema:
         return f"only consumers whose schema fits v{change.schema.version} are let in"
     is_unversioned = cause.is_without_version and not change.schema
@@ -520,6 +523,8 @@ def _clients_text(cause: _Cause) -> str:
     if cause.is_example:
         schema = cause.topic.change.schema
         another = f"another schema than v{schema.version}" if schema else "a schema"
+        if cause.topic.change.history.entries:
+            another = "a schema that is no version of the topic"
         return f"{cause.role}s with {another}"
     versions = [one.kind.version for one in cause.lockouts if one.kind.version is not None]
     kinds = [f"with {version_list(sorted(versions, reverse=True))}"] if versions else []

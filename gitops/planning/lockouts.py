@@ -141,16 +141,20 @@ def _unversioned_kinds(
     the topic gets, if it gets one: clients with that are left out, and the example of the others is
     of another type.
     """
-    example = other_primitive({schema.type for _, schema in stored.entries})
-    offer = StoredSchema(type=example, data=b"")
     return (
         *(
             kind
             for kind in client_kinds(first, stored, declared)
             if kind.version is None and kind.offer != "NONE"
         ),
-        ClientKind(role="consumer", offer=offer, is_example=True),
+        _consumer_with_another_schema(stored),
     )
+
+
+def _consumer_with_another_schema(history: StoredHistory) -> ClientKind:
+    """An example of consumers whose schema is no version, and fits none."""
+    example = other_primitive({schema.type for _, schema in history.entries})
+    return ClientKind(role="consumer", offer=StoredSchema(type=example, data=b""), is_example=True)
 
 
 # One topic of a plan: first its policies change, then its next version is registered.
@@ -225,7 +229,10 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         if change.upgrade:
             old, new = (replace(now, line=line) for line in change.upgrade)
             by_broker = find_lockouts(old, new, kinds)
-        by_policy = find_lockouts(now, then, kinds)
+        # Under ALWAYS_COMPATIBLE consumers connect with any schema, and none of it is registered.
+        by_policy = find_lockouts(now, then, kinds) or find_lockouts(
+            now, then, [_consumer_with_another_schema(stored)]
+        )
     elif not change.is_new and change.before != change.after:
         kinds = _unversioned_kinds(appended, stored_after, change.declared)
         consumers = [kind for kind in kinds if kind.role == "consumer"]

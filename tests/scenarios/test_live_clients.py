@@ -166,7 +166,7 @@ def test_a_plan_asks_for_no_topic_whose_clients_it_leaves_alone(
 
     repo.write(_namespace("FULL"))
     assert _run(repo, "plan").code == 0
-    assert set(cluster.asked) == {"created"}
+    assert set(cluster.asked) == {"created", "paid"}
 
     cluster.asked.clear()
     repo.write(_namespace("ALWAYS_COMPATIBLE"))

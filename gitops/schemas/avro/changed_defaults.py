@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gitops.schemas.avro.default_values import UnusableDefaultError, check_usable
 from gitops.schemas.avro.diff import render_json
 from gitops.schemas.avro.equality import json_key
 from gitops.schemas.avro.json_text import Json
@@ -18,6 +19,11 @@ def default_remarks(
     """About a field that has a default in both schemas, in the record that is looked at."""
     before, after = old[1].default, new[1].default
     if isinstance(before, Missing) or isinstance(after, Missing) or _are_alike(before, after):
+        return
+    try:
+        check_usable(*old)
+        check_usable(*new)
+    except UnusableDefaultError:  # without a usable default no such message decodes
         return
     was, now = render_json(before), render_json(after)
     yield Remark(

@@ -589,3 +589,25 @@ def test_a_deletion_under_always_compatible_locks_nobody_out() -> None:
     desired = state(namespaces={ORDERS: tolerant})
 
     assert not lockouts(make_plan(question(desired, observed, prune=True)))
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_consumers_with_schemas_that_nobody_registered_are_locked_out_by_a_stricter_policy() -> (
+    None
+):
+    """ALWAYS_COMPATIBLE lets every consumer in, and registers nothing on a topic in use."""
+    asked = strategy_change(Strategy.ALWAYS_COMPATIBLE, Strategy.FULL, LONG)
+
+    (finding,) = lockouts(make_plan(asked)).values()
+
+    assert (finding.rule, finding.severity) == ("PLAN-R021", Severity.WARNING)
+    assert finding.message == (
+        "consumers with a schema that is no version of the topic can no longer connect: "
+        "schemaCompatibilityStrategy ALWAYS_COMPATIBLE → FULL: only those whose schema fits the "
+        "registered versions are let in"
+    )
+
+
+@pytest.mark.parametrize("after", [Strategy.FULL_TRANSITIVE, Strategy.BACKWARD])
+def test_a_strategy_that_always_compared_consumers_locks_out_no_others(after: Strategy) -> None:
+    assert not lockouts(make_plan(strategy_change(Strategy.FULL, after, LONG)))
