@@ -232,22 +232,22 @@ def _is_redefined(former: RegistryState, action: RegisterSchema) -> bool:
 
 
 def _redefined_finding(plan_input: PlanInput, topics: Sequence[TopicName]) -> Finding:
-    """Topics without a version whose definition a change replaces: a warning."""
+    """Topics without a version whose definition a change replaces."""
     topic = topics[0]
     more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
-    verb, was = ("has", "was") if len(topics) == 1 else ("have", "were")
+    verb = "has" if len(topics) == 1 else "have"
     location = plan_input.locate(topic, "")
     file = location.file if location else "namespaces"
-    finding = make_finding(
-        "PLAN-R023",
+    return make_finding(
+        "CHECK-R009",
         f"{topic}{more} {verb} no version in the registry, and git's base defines another schema: "
-        f"if versions {was} registered and lost, their numbers begin again, and stored messages "
-        "decode wrongly or not at all",
+        "if that was registered and lost, v0 gets another schema, and stored messages decode "
+        "wrongly or not at all",
+        location=location,
         subject=str(topic),
         hint="if messages were stored, register the earlier definitions first, in their order, "
         f"with `pulsar-gitops schemas upload`; git has them: `git log -- {file}`",
     )
-    return replace(finding, severity=Severity.WARNING, location=location)
 
 
 def _unreadable_finding(

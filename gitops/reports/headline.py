@@ -258,11 +258,17 @@ def _all(number: int) -> str:
 
 
 def _losses(report: CheckReport) -> str:
-    """What an accepted change does not tell of the numbers that stored messages carry."""
-    warnings = (one.finding for one in all_findings(report))
-    if any(one.rule == "PLAN-R023" and one.severity is Severity.WARNING for one in warnings):
-        return "; the registry lost versions that stored messages may carry"
-    return ""
+    """What an accepted change does not show of the numbers that stored messages carry."""
+    losses = [
+        cause.finding
+        for cause in all_findings(report)
+        if cause.finding.rule == "PLAN-R023" and cause.finding.severity is Severity.WARNING
+    ]
+    if not losses:
+        return ""
+    if all(loss.message.startswith("whether ") for loss in losses):
+        return "; whether the registry lost versions is unknown"
+    return "; the registry lost versions that stored messages may carry"
 
 
 def _warned(report: CheckReport) -> str:

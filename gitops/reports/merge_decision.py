@@ -159,11 +159,12 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield from _one_edit("" if joined else patched[0].hint)
     elif patched:
         yield from _several_edits(patched)
+    is_advised = any(one.severity is Severity.ERROR and _has_advice(report, one) for one in others)
+    if any(refusals(report)) and not patched and not is_advised:
+        yield "change the refused schemas, or have waivers approved"
     yield from hints[:_SHOWN]
     if (left := len(hints) - _SHOWN) > 0:
         yield more_text(left)
-    if any(refusals(report)) and not patched and not hints:
-        yield "change the refused schemas, or have waivers approved"
     if is_split(report):
         yield "split this pull request in two: the policy alone, then the schema"
         yield f"merge the policy, once the owners of {_loosened_names(report)} approve"
@@ -174,6 +175,10 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
         yield f"deploy {name_list(names, _NAMES)} with {code}, and {declared}{_then(report)}"
     if is_split(report):
         yield "merge the schema"
+
+
+def _has_advice(report: CheckReport, finding: Finding) -> bool:
+    return bool(finding.hint) or any(_schema_hints(report, finding))
 
 
 def _loosened_names(report: CheckReport) -> str:

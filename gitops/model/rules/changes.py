@@ -141,6 +141,13 @@ CHECK_RULES: Final = (
         "replays of a topic are weakened",
         "checks.weakened_samples.sample_settings_weakened",
     ),
+    always_told(
+        warning(
+            "CHECK-R009",
+            "a change replaces a definition that the registry has no version of",
+            "planning.lost_versions.loss_findings",
+        )
+    ),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 
