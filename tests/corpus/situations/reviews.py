@@ -1,0 +1,29 @@
+"""The nine changes of docs/how-to/read-a-check.md, reviewed, planned and applied."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tests.corpus.catalogue import SITUATIONS
+from tests.corpus.shell import Shell
+from tests.support.situations import SITUATIONS as CHANGES
+from tests.support.situations import Situation, build
+
+
+def _review(change: Situation, shell: Shell) -> None:
+    build(shell.root, change)
+    replay = " --replay --engine local" if change.replayed else ""
+    shell.report(f"check --base main{replay}")
+    shell.run(f"check --base main{replay} --fail-on warning --history git", name="check-history-git")
+    shell.run(f"check --base main{replay} --history snapshot")
+    shell.report("plan", "text", "json", "markdown")
+    shell.report("rollout --base main")
+    shell.run("validate")
+    shell.report("drift", "text", "json")
+    shell.run("plan --out plan.json", with_files=False)
+    shell.run("apply plan.json", with_files=False)
+    shell.run("drift", name="drift-after-apply")
+
+
+for _change in CHANGES:
+    SITUATIONS[f"review-{_change.name}"] = partial(_review, _change)
