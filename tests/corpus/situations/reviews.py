@@ -1,4 +1,4 @@
-"""The nine changes of docs/how-to/read-a-check.md, reviewed, planned and applied."""
+"""The nine changes of docs/how-to/read-a-check.md: reviewed, planned and applied."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ def _review(change: Situation, shell: Shell) -> None:
     build(shell.root, change)
     replay = " --replay --engine local" if change.replayed else ""
     shell.report(f"check --base main{replay}")
-    shell.run(f"check --base main{replay} --fail-on warning --history git", name="check-history-git")
-    shell.run(f"check --base main{replay} --history snapshot")
-    shell.report("plan", "text", "json", "markdown")
+    shell.run(f"check --base main{replay} --history snapshot --fail-on warning")
+    shell.report("plan", "text", "markdown")
     shell.report("rollout --base main")
     shell.run("validate")
-    shell.report("drift", "text", "json")
     shell.run("plan --out plan.json", with_files=False)
     shell.run("apply plan.json", with_files=False)
-    shell.run("drift", name="drift-after-apply")
+    shell.run("drift")
 
 
 for _change in CHANGES:
