@@ -6,12 +6,16 @@ import difflib
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from gitops.cli.app import COMMANDS, load_command
+from gitops.model.names import TopicName
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from gitops.reports.formats import FORMATS
 from tests.corpus.normalisation import normalised
 from tests.support.command_line import Outcome, captured
@@ -86,6 +90,17 @@ class Shell:
         outcome = captured(*shlex.split(command), stdin=stdin)
         assert outcome.code == code, (command, outcome)
         return outcome
+
+    def register(self, topic: str, definition: str, kind: str = "AVRO") -> None:
+        """Register a schema in the registry `local`, as a producer does."""
+        name = TopicName.parse(topic)
+        database = self.root / ".gitops/local.db"
+        database.parent.mkdir(exist_ok=True)
+        with closing(EmbeddedRegistry("local", database)) as registry:
+            if name.namespace not in registry.list_namespaces():
+                registry.create_namespace(name.namespace)
+            info = SchemaInfo(type=SchemaType(kind), schema=definition)
+            registry.register_schema(name, info)
 
     # Commands, which are recorded.
 

@@ -53,7 +53,9 @@ for _name in _LINES:
 @situation
 def audit_of_stored_schemas(shell: Shell) -> None:
     """Before an upgrade or another strategy: what would be refused of what is stored."""
-    shell.start(_FILES, "apply --auto-approve")
+    shell.start(SHOP, "apply --auto-approve")
+    shell.register("shop/orders/dashed", _DASHED)
+    shell.register("shop/orders/jackson", _JACKSON, "JSON")
     shell.write({CREATED: record("Created", "string id", namespace="shop")})
     shell.prepare("apply --auto-approve")
     shell.prepare("snapshot")

@@ -153,14 +153,14 @@ def drift_is_found_and_adopted(shell: Shell) -> None:
 @situation
 def import_of_a_registry(shell: Shell) -> None:
     """A cluster has topics and git has nothing yet; later it has a newer version."""
-    shell.start({"gitops.yaml": config(), "wider.avsc": _WIDER, "created.avsc": SHOP[CREATED]})
+    shell.start({"gitops.yaml": config()})
     shell.run("import", name="import-nothing")
-    shell.prepare("schemas upload shop/orders/created created.avsc --type AVRO")
-    shell.prepare("schemas upload shop/orders/number INT32")
+    shell.register("shop/orders/created", SHOP[CREATED])
+    shell.register("shop/orders/number", "", "INT32")
     shell.prepare("policies set shop/orders schemaCompatibilityStrategy=BACKWARD")
     shell.report("import", "text")
     shell.run("plan --detailed-exitcode")
-    shell.prepare(_UPLOAD)
+    shell.register("shop/orders/created", _WIDER)
     shell.report("import --update shop/orders/created", "json")
     shell.run("import shop/nothing")
     shell.run("import", name="import-again")
