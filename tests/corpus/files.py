@@ -31,7 +31,7 @@ def topic(schema: str, more: str = "") -> str:
     return f"{HEAD}Topic\nschema: {{{schema}}}\n{more}"
 
 
-def record(name: str, *fields: str | dict[str, Any], **members: Any) -> str:
+def record(name: str, *fields: str | dict[str, Any], **members: str) -> str:
     """An Avro record, a field a line: `string id`, or a field's members."""
     listed = [
         {"name": field.split()[1], "type": field.split()[0]} if isinstance(field, str) else field

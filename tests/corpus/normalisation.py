@@ -12,7 +12,7 @@ REPLACEMENTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     # Durations: "1 error   0.3 s", "applied 3 actions to local   0.3 s".
     (re.compile(r"(?<![\w.])\d+\.\d s\b"), "0.0 s"),
     (re.compile(r'("seconds": )\d+(\.\d+)?'), r"\g<1>0.0"),
-    # The port of a server that listens on a free one.
+    # The port of a server that listens on a free one, in errors.
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d{4,5}\b"), r"\1:PORT"),
     # The version of the program.
     (re.compile(rf"\b{re.escape(gitops.__version__)}(?=[\"'\s<]|$)"), "VERSION"),

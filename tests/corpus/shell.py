@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
+import socket
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from gitops.cli.app import COMMANDS, load_command
 from gitops.model.names import TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.embedded.registry import EmbeddedRegistry
+from gitops.registries.server.server import serve_in_thread
 from gitops.reports.formats import FORMATS
 from tests.corpus.normalisation import normalised
 from tests.support.command_line import Outcome, captured
@@ -54,9 +56,25 @@ class Shell:
         self.root = root
         self._monkeypatch.chdir(root)
 
-    def set_variable(self, name: str, value: str) -> None:
-        """Set an environment variable for the rest of the situation."""
-        self._monkeypatch.setenv(name, value)
+    @contextmanager
+    def cluster(self) -> Iterator[str]:
+        """A cluster without topics, whose URL is the same in every run."""
+        host, port = "pulsar.example", 8080
+        ask_system = socket.getaddrinfo
+
+        def look_up(name: str, number: int, **options: int) -> object:
+            if name == host:
+                return ask_system("127.0.0.1", real_port, **options)
+            return ask_system(name, number, **options)
+
+        database = self.root.with_name("cluster.db")
+        with (
+            closing(EmbeddedRegistry("cluster", database)) as registry,
+            serve_in_thread(registry, allow_hosts=[host]) as url,
+        ):
+            real_port = int(url.rpartition(":")[2])
+            self._monkeypatch.setattr(socket, "getaddrinfo", look_up)
+            yield f"http://{host}:{port}"
 
     # Edits, of which nothing is recorded.
 
@@ -145,7 +163,7 @@ class Shell:
         contents: dict[str, str | None] = {}
         for path in sorted(self.root.rglob("*")):
             name = path.relative_to(self.root).as_posix()
-            if name.startswith(".git/") or not path.is_file():
+            if name.startswith(".git/") or "__pycache__" in name or not path.is_file():
                 continue
             contents[name] = None if _BINARY.search(name) else path.read_text("utf-8", "replace")
         return contents

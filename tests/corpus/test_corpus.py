@@ -1,4 +1,4 @@
-"""Outputs of commands in situations that users meet; with UPDATE_CORPUS=1 they are recorded anew."""
+"""Outputs of commands in situations that users meet; UPDATE_CORPUS=1 records them anew."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from tests.corpus.catalogue import SITUATIONS, situation
-from tests.corpus.files import CREATED, ORDERS, SHOP, compact, config, record, topic
+from tests.corpus.files import ORDERS, SHOP, compact, config, record, topic
 from tests.corpus.shell import Shell
 
 _LINES: Final = ("3.0", "4.0", "4.1", "4.2", "5.0", "5.0.0-M1")
@@ -31,12 +31,14 @@ def _line(line: str, shell: Shell) -> None:
     shell.run("apply --auto-approve --keep-going", with_files=False)
     shell.commit()
     shell.branch()
-    shell.write({
-        f"{ORDERS}/dashed.json": compact(record("Created", "string id", namespace="com.my-co")),
-        f"{ORDERS}/jackson.json": compact(record("Jackson", "string id")),
-    })  # fmt: skip
+    shell.write(
+        {
+            f"{ORDERS}/dashed.json": compact(record("Created", "string id", namespace="com.my-co")),
+            f"{ORDERS}/jackson.json": compact(record("Jackson", "string id")),
+        }
+    )
     shell.report("check --base main", "text", "markdown")
-    shell.report(f"audit --broker 4.0 --as-if-broker {line}", name="audit-as-if")
+    shell.report(f"audit --broker 4.0 --as-if-broker {line}", "text", "json", name="audit-as-if")
     shell.run("audit --as-if-broker 5.0", name="audit-as-if-5")
     shell.write({"old.json": _JACKSON, "new.json": compact(record("Jackson", "string id"))})
     shell.write({"old.avsc": compact(_DASHED)})
@@ -56,8 +58,7 @@ def audit_of_stored_schemas(shell: Shell) -> None:
     shell.start(SHOP, "apply --auto-approve")
     shell.register("shop/orders/dashed", _DASHED)
     shell.register("shop/orders/jackson", _JACKSON, "JSON")
-    shell.write({CREATED: record("Created", "string id", namespace="shop")})
-    shell.prepare("apply --auto-approve")
+    shell.register("shop/orders/created", record("Created", "string id", namespace="shop"))
     shell.prepare("snapshot")
     shell.report("audit")
     shell.report("audit --as-if-broker 5.0")

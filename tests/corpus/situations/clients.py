@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, ORDERS, SHOP, client, enum, namespace, optional, record
-from tests.corpus.files import topic
+from tests.corpus.files import (
+    CREATED,
+    ORDERS,
+    SHOP,
+    client,
+    enum,
+    namespace,
+    optional,
+    record,
+    topic,
+)
 from tests.corpus.shell import Shell
 
 _WIDER = record("Created", "string id", "int quantity", optional("note"), namespace="shop")
@@ -61,6 +70,15 @@ def no_order_of_upgrades(shell: Shell) -> None:
     shell.branch()
     shell.write({CREATED: _TEXT})
     shell.commit()
+    shell.report("check --base main", "text", "markdown", name="check-no-client-moves")
+    shell.run("rollout --base main", name="rollout-no-client-moves")
+    shell.write(
+        {
+            "clients/billing.yaml": client("billing", consumes={"created": "{version: 1}"}),
+            "clients/checkout.yaml": client("checkout", produces={"created": "{version: 1}"}),
+        }
+    )
+    shell.commit("Both clients move")
     shell.report("check --base main")
     shell.report("rollout --base main")
     shell.run("rollout --base main --migrate")
@@ -74,7 +92,8 @@ def forward_without_clients(shell: Shell) -> None:
     files = {name: text for name, text in SHOP.items() if not name.startswith("clients/")}
     shell.start({**files, f"{ORDERS}/namespace.yaml": namespace("FORWARD")}, "apply --auto-approve")
     shell.branch()
-    shell.write({CREATED: record("Created", "string id", "int quantity", "string note", namespace="shop")})
+    noted = record("Created", "string id", "int quantity", "string note", namespace="shop")
+    shell.write({CREATED: noted})
     shell.commit()
     shell.report("check --base main", "text", "json", "markdown")
     shell.report("rollout --base main")
@@ -116,9 +135,7 @@ def several_kinds_of_event(shell: Shell) -> None:
             f"{ORDERS}/billing.avsc": record("Billed", "string id", "int amount"),
             "clients/checkout.yaml": client(
                 "checkout",
-                produces={
-                    "created": "[{version: 0}, {definition: ../namespaces/shop/orders/billing.avsc}]"
-                },
+                produces={"created": f"[{{version: 0}}, {{definition: ../{ORDERS}/billing.avsc}}]"},
             ),
         },
         "apply --auto-approve",
@@ -140,7 +157,9 @@ def wrong_clients(shell: Shell) -> None:
             f"{ORDERS}/state.yaml": topic("type: AVRO, definition: state.avsc"),
             f"{ORDERS}/state.avsc": record("State", {"name": "s", "type": enum("S", "A", "B")}),
             "clients/reader.avsc": record("State", {"name": "s", "type": enum("S", "A")}),
-            "clients/reader.yaml": client("reader", consumes={"state": "{definition: reader.avsc}"}),
+            "clients/reader.yaml": client(
+                "reader", consumes={"state": "{definition: reader.avsc}"}
+            ),
             "clients/lost.yaml": client("lost", consumes={"nothing": "{version: 0}"}),
             "clients/late.yaml": client("late", produces={"created": "{version: 9}"}),
             "clients/twice.yaml": client("billing", consumes={"created": "NONE"}),

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, HEAD, ORDERS, SHOP, config, namespace, optional, record
-from tests.corpus.files import topic
+from tests.corpus.files import (
+    CREATED,
+    HEAD,
+    ORDERS,
+    SHOP,
+    config,
+    namespace,
+    optional,
+    record,
+    topic,
+)
 from tests.corpus.shell import Shell
 
 _NAMESPACE = f"{ORDERS}/namespace.yaml"
@@ -24,8 +33,8 @@ def _sign(shell: Shell) -> None:
 def a_stricter_strategy(shell: Shell) -> None:
     """A stricter strategy locks out consumers of the latest version; then it is waived."""
     shell.start(SHOP, "apply --auto-approve")
+    shell.register("shop/orders/created", _NARROWER)
     shell.write({CREATED: _NARROWER})
-    shell.prepare("apply --auto-approve")
     shell.commit()
     shell.branch()
     shell.write({_NAMESPACE: namespace("FORWARD_TRANSITIVE")})
@@ -166,7 +175,7 @@ def too_many_topics_change(shell: Shell) -> None:
 def a_wrong_waiver(shell: Shell) -> None:
     """Waivers with wrong values, and for what does not exist."""
     waiver = (
-        f"{HEAD}Waiver\ntopic: shop/orders/{{}}\nfingerprint: \"{{}}\"\nreason: why\n"
+        f'{HEAD}Waiver\ntopic: shop/orders/{{}}\nfingerprint: "{{}}"\nreason: why\n'
         'approvedBy: "@shop/platform"\nexpires: {}\n'
     )
     shell.start(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
-from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serve_in_thread
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, HEAD, ORDERS, SHOP, config, namespace, optional, record
-from tests.corpus.files import topic
+from tests.corpus.files import (
+    CREATED,
+    HEAD,
+    ORDERS,
+    SHOP,
+    config,
+    namespace,
+    optional,
+    record,
+    topic,
+)
 from tests.corpus.shell import Shell
 
 _WIDER = record("Created", "string id", "int quantity", optional("note"), namespace="shop")
@@ -23,7 +28,7 @@ def new_repository(shell: Shell) -> None:
     shell.run("init schemas", name="init-again")
     shell.move_to(shell.root / "schemas")
     shell.report("validate")
-    shell.report("plan")
+    shell.report("plan", "text", "json", "markdown")
     shell.run("fmt --check")
     shell.run("check --base main", name="check-without-git")
     shell.run("plan --out plan.json")
@@ -52,11 +57,8 @@ def apply_at_once(shell: Shell) -> None:
 @situation
 def cluster_over_rest(shell: Shell) -> None:
     """The registry is a cluster, reached by its admin REST."""
-    files = {**SHOP, "gitops.yaml": config('production: {kind: pulsar, url: "${CLUSTER_URL}"}')}
-    registry = EmbeddedRegistry("served", shell.root.parent / "served.db")
-    with closing(registry), serve_in_thread(registry) as url:
-        shell.set_variable("CLUSTER_URL", url)
-        shell.start(files)
+    with shell.cluster() as url:
+        shell.start({**SHOP, "gitops.yaml": config(f"production: {{kind: pulsar, url: '{url}'}}")})
         shell.report("plan", "text", "json", "markdown")
         shell.run("plan --out plan.json", with_files=False)
         shell.run("apply plan.json", with_files=False)
@@ -75,7 +77,6 @@ def cluster_over_rest(shell: Shell) -> None:
         shell.run("import shop/orders")
     shell.run("plan", name="plan-unreachable")
     shell.run("check --base main", name="check-unreachable")
-    shell.run("check --base main --history registry")
 
 
 @situation
@@ -154,7 +155,7 @@ def drift_is_found_and_adopted(shell: Shell) -> None:
 def import_of_a_registry(shell: Shell) -> None:
     """A cluster has topics and git has nothing yet; later it has a newer version."""
     shell.start({"gitops.yaml": config()})
-    shell.run("import", name="import-nothing")
+    shell.run("import", name="import-an-empty-registry")
     shell.register("shop/orders/created", SHOP[CREATED])
     shell.register("shop/orders/number", "", "INT32")
     shell.prepare("policies set shop/orders schemaCompatibilityStrategy=BACKWARD")
@@ -187,7 +188,9 @@ def topics_are_removed(shell: Shell) -> None:
     shell.start(SHOP, "apply --auto-approve", "snapshot")
     shell.branch()
     shell.write({f"{ORDERS}/cancelled.yaml": None, f"{ORDERS}/cancelled.avsc": None})
-    shell.replace("clients/checkout.yaml", "  - {topic: shop/orders/cancelled, schema: {version: 0}}\n", "")
+    shell.replace(
+        "clients/checkout.yaml", "  - {topic: shop/orders/cancelled, schema: {version: 0}}\n", ""
+    )
     shell.commit()
     shell.report("check --base main")
     shell.run("plan")
