@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+import time_machine
 
 from gitops.cli.app import COMMANDS, load_command
 from gitops.model.names import TopicName
@@ -25,6 +26,7 @@ from tests.support.git_repos import GitRepository
 
 _GROUPS: Final = {"schemas", "policies", "connect"}
 _BINARY: Final = re.compile(r"\.(db|db-wal|db-shm|lock|avro|parquet)$")
+_MINUTE: Final = 60
 _LONGEST_NAME: Final = 60
 _UNNAMED: Final = {"base", "main", "engine", "local", "yes"}
 """Words of a command line that are left out of the name of its file."""
@@ -37,10 +39,13 @@ class Shell:
     that is compared.
     """
 
-    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch, clock: time_machine.Traveller
+    ) -> None:
         self.root = root
         self.files: dict[str, str] = {}
         self._monkeypatch = monkeypatch
+        self._clock = clock
         self._step_files = root.with_name("step")
         self._step_files.mkdir(parents=True)
         self.move_to(root)
@@ -105,7 +110,7 @@ class Shell:
 
     def prepare(self, command: str, *, code: int = 0, stdin: str = "") -> Outcome:
         """Run a command that is not recorded."""
-        outcome = captured(*shlex.split(command), stdin=stdin)
+        outcome = self._captured(command, stdin)
         assert outcome.code == code, (command, outcome)
         return outcome
 
@@ -133,7 +138,7 @@ class Shell:
     ) -> None:
         """Run a command and record what it prints, its exit code and what it writes."""
         before = self._contents()
-        outcome = captured(*shlex.split(command), stdin=stdin)
+        outcome = self._captured(command, stdin)
         written = self._changes(before) if with_files else []
         parts = [
             f"$ pulsar-gitops {command}\n",
@@ -157,6 +162,11 @@ class Shell:
         for each in formats or _formats_of(command):
             file = f"{name or _slug(command)}.{each}"
             self.run(f"{command} --format {each}", name=file, stdin=stdin)
+
+    def _captured(self, command: str, stdin: str) -> Outcome:
+        """Run a command, a minute after the one before it."""
+        self._clock.shift(_MINUTE)
+        return captured(*shlex.split(command), stdin=stdin)
 
     def _contents(self) -> dict[str, str | None]:
         """The text of each file by its path; None where it is binary."""

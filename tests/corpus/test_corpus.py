@@ -54,8 +54,8 @@ def test_outputs_are_as_recorded(
     for variable in ("HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / "home"))
     monkeypatch.setattr(GitRepository, "git", _git)
-    shell = Shell(tmp_path / "schemas", monkeypatch)
-    with time_machine.travel(_NOW, tick=False):
+    with time_machine.travel(_NOW, tick=False) as clock:
+        shell = Shell(tmp_path / "schemas", monkeypatch, clock)
         SITUATIONS[name](shell)
 
     folder = _EXPECTED / name
