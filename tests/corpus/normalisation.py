@@ -12,6 +12,8 @@ REPLACEMENTS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     # Durations: "1 error   0.3 s", "applied 3 actions to local   0.3 s".
     (re.compile(r"(?<![\w.])\d+\.\d s\b"), "0.0 s"),
     (re.compile(r'("seconds": )\d+(\.\d+)?'), r"\g<1>0.0"),
+    # What is waited for after two seconds, which depends on the machine.
+    (re.compile(r"^waiting \d+ s for .*\n", re.MULTILINE), ""),
     # The port of a server that listens on a free one, in errors.
     (re.compile(r"\b(127\.0\.0\.1|localhost):\d{4,5}\b"), r"\1:PORT"),
     # The version of the program.

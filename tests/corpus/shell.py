@@ -143,7 +143,7 @@ class Shell:
         parts = [
             f"$ pulsar-gitops {command}\n",
             outcome.out,
-            *_section("stderr", outcome.err),
+            *_section("stderr", normalised(outcome.err, {})),
             *_section(f"exit code {outcome.code}"),
             *written,
             *self._step_outputs(),

@@ -13,9 +13,10 @@ _PRICED = record("Created", "string id", "shop.types.Money price", namespace="sh
 @situation
 def many_errors_at_once(shell: Shell) -> None:
     """A repository with a dozen mistakes, all reported in one run."""
-    shell.start(
+    shell.start(SHOP)
+    shell.branch()
+    shell.write(
         {
-            **SHOP,
             f"{ORDERS}/created.yaml": f"{HEAD}Topic\nschemas: {{type: AVRO}}\npartitions: many\n",
             f"{ORDERS}/cancelled.avsc": '{"type": "record", "name": "1st", "fields": [}',
             f"{ORDERS}/broken.yaml": f"{HEAD}Topic\nschema: {{type: AVRO\n",
@@ -32,11 +33,13 @@ def many_errors_at_once(shell: Shell) -> None:
             ),
         }
     )
+    shell.commit()
     shell.report("validate")
     shell.run("validate clients --fail-on warning")
     shell.report("plan", "text", "json", "markdown")
     shell.run("drift")
     shell.report("check --base main")
+    shell.run("check --base change", name="check-errors-of-the-base")
     shell.run("fmt --check")
     shell.run("connect client billing")
 
@@ -132,6 +135,7 @@ def a_renamed_topic(shell: Shell) -> None:
     shell.repo.git("mv", ORDERS, "namespaces/shop/sales")
     shell.commit("Moved")
     shell.run("check --base main", name="check-moved-namespace")
+    shell.run("validate", name="validate-moved-namespace")
     shell.replace("namespaces/shop/sales/namespace.yaml", "shop/orders", "shop/sales")
     shell.commit("Moved, and its manifest fits")
     shell.report("check --base main", "text", "markdown", name="check-renamed-namespace")
