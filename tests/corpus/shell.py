@@ -6,6 +6,7 @@ import difflib
 import re
 import shlex
 import socket
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -154,6 +155,7 @@ class Shell:
         folders = {
             str(self.root): "<repo>",
             str(self.root.parent): "<folder>",
+            sys.executable: "<python>",
         }
         self.files[file] = normalised(text, folders, with_style=with_style)
 

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Final
 
 from tests.corpus.catalogue import SITUATIONS, situation
-from tests.corpus.files import ORDERS, SHOP, compact, config, record, topic
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import ORDERS, SHOP, compact, config, record, topic
 
 _LINES: Final = ("3.0", "4.0", "4.1", "4.2", "5.0", "5.0.0-M1")
 _DASHED: Final = record("Created", "string id", "int quantity", namespace="com.my-co")

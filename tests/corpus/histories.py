@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, ORDERS, SHOP, optional, record
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import CREATED, ORDERS, SHOP, optional, record
 
 _SECOND = record("Created", "string id", "int quantity", optional("note"), namespace="shop")
 _THIRD = record("Created", "string id", "int quantity", optional("gift"), namespace="shop")

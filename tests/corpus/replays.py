@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, ORDERS, SHOP, enum, record, topic
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import CREATED, ORDERS, SHOP, enum, record, topic
 
 _SAMPLES = (
     "samples:\n  - {format: json, path: ../../../samples/created.jsonl, version: 0, "

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, HEAD, ORDERS, SHOP, client, config, namespace, record, topic
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import (
+    CREATED,
+    HEAD,
+    ORDERS,
+    SHOP,
+    client,
+    config,
+    namespace,
+    record,
+    topic,
+)
 
 _MONEY = record("Money", "long amount", "string currency", namespace="shop.types")
 _PRICED = record("Created", "string id", "shop.types.Money price", namespace="shop")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import (
+from tests.corpus.shell import Shell
+from tests.corpus.shop_files import (
     CREATED,
     ORDERS,
     SHOP,
@@ -14,7 +15,6 @@ from tests.corpus.files import (
     record,
     topic,
 )
-from tests.corpus.shell import Shell
 
 _WIDER = record("Created", "string id", "int quantity", optional("note"), namespace="shop")
 _LONG = record("Created", "string id", "long quantity", namespace="shop")

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from tests.corpus.catalogue import SITUATIONS, situation
-from tests.corpus.files import ORDERS, SHOP, compact, namespace, optional, record, topic
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import ORDERS, SHOP, compact, namespace, optional, record, topic
 
 _PROTO: Final = 'syntax = "proto3";\npackage shop;\nmessage Order {{ string id = 1; {} }}\n'
 

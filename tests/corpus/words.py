@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import SHOP
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import SHOP
 from tests.support.command_line import command_names
 
 _CLASS = '''"""Classes of a program."""

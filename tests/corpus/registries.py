@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import (
+from tests.corpus.shell import Shell
+from tests.corpus.shop_files import (
     CREATED,
     HEAD,
     ORDERS,
@@ -14,7 +15,6 @@ from tests.corpus.files import (
     record,
     topic,
 )
-from tests.corpus.shell import Shell
 
 _WIDER = record("Created", "string id", "int quantity", optional("note"), namespace="shop")
 _REFUSED = record("Created", "string id", "int quantity", "string note", namespace="shop")

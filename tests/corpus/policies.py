@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import (
+from tests.corpus.shell import Shell
+from tests.corpus.shop_files import (
     CREATED,
     HEAD,
     ORDERS,
@@ -14,7 +15,6 @@ from tests.corpus.files import (
     record,
     topic,
 )
-from tests.corpus.shell import Shell
 
 _NAMESPACE = f"{ORDERS}/namespace.yaml"
 _NARROWER = record("Created", "string id", namespace="shop")

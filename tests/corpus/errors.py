@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.corpus.catalogue import situation
-from tests.corpus.files import CREATED, SHOP, config
 from tests.corpus.shell import Shell
+from tests.corpus.shop_files import CREATED, SHOP, config
 from tests.support.git_repos import GitRepository
 
 
