@@ -155,7 +155,7 @@ class Shell:
         folders = {
             str(self.root): "<repo>",
             str(self.root.parent): "<folder>",
-            sys.executable: "<python>",
+            sys.prefix: "<python>",
         }
         self.files[file] = normalised(text, folders, with_style=with_style)
 
