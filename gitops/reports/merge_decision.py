@@ -10,7 +10,6 @@ from gitops.model.check import CheckReport, RegistryCheck
 from gitops.model.findings import UNDONE, Finding, Severity
 from gitops.model.rollout import Upgrade
 from gitops.model.rollout_reason import name_list
-from gitops.planning.waivers import is_waived
 from gitops.reports.check_summary import (
     CLIENTS_FIRST,
     SPLIT,
@@ -76,7 +75,8 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     reasons = Reasons(rows)
     if its_verdict is Verdict.WAIVED:
         waived = _waived(report, told)
-        allowed = dict.fromkeys(finding.hint for finding in waived if is_waived(finding))
+        notes = [finding for finding in waived if finding.severity is Severity.INFO]
+        allowed = dict.fromkeys(note.hint for note in notes)
         why = (*reasons.texts(waived), *allowed)
         steps = (_review(report), *_after_merge(report))
         return MergeDecision(why=why, next=steps, first=_first(report, rows), in_order=True)
