@@ -10,8 +10,9 @@ from gitops.repository.loader import load
 from tests.support.trees import SETTINGS, MemoryTree
 
 
-def _use(side: str, schema: str, topic: str = "") -> Repository:
+def _use(side: str, schema: str, topic: str = "", language: str = "") -> Repository:
     """What is said of a client of shop/orders/a."""
+    spoken = f"language: {language}\n" if language else ""
     who = "" if side == "produces" else ", subscription: s"
     head = "apiVersion: pulsar-gitops/v1\nkind: "
     use = f"{{topic: shop/orders/a{who}, schema: {schema}}}"
@@ -20,7 +21,7 @@ def _use(side: str, schema: str, topic: str = "") -> Repository:
             {
                 "gitops.yaml": SETTINGS,
                 "namespaces/shop/orders/a.yaml": f"{head}Topic\n{topic}schema: {{type: INT8}}\n",
-                "clients/b.yaml": f"{head}Client\nname: b\nowner: me\n{side}:\n  - {use}\n",
+                "clients/b.yaml": f"{head}Client\nname: b\nowner: me\n{spoken}{side}:\n  - {use}\n",
             }
         )
     )
@@ -33,6 +34,29 @@ def test_a_client_of_bytes_has_no_schema(schema: str) -> None:
 
     assert loaded.findings == ()
     assert loaded.clients[0].consumes[0].schemas == ("NONE",)
+
+
+@pytest.mark.parametrize(
+    ("language", "type_", "sent"),
+    [
+        ("python", "INT32", "NONE"),
+        ("node", "DOUBLE", "NONE"),
+        ("cpp", "BOOLEAN", "NONE"),
+        ("java", "INT32", SchemaInfo(type=SchemaType.INT32)),
+        ("python", "STRING", SchemaInfo(type=SchemaType.STRING, schema="null")),
+        ("java", "STRING", SchemaInfo(type=SchemaType.STRING)),
+    ],
+)
+@pytest.mark.parametrize("side", ["consumes", "produces"])
+def test_a_client_has_the_schema_that_its_library_sends(
+    side: str, language: str, type_: str, sent: object
+) -> None:
+    loaded = _use(side, f"{{type: {type_}}}", language=language)
+
+    assert loaded.findings == ()
+    client = loaded.clients[0]
+    uses = client.consumes if side == "consumes" else client.produces
+    assert [use.schemas for use in uses] == [(sent,)]
 
 
 def test_a_client_means_the_topic_of_its_manifest_whatever_the_domain() -> None:
