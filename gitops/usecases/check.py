@@ -74,7 +74,7 @@ from gitops.planning.waivers import fit_proposals, used_waivers, with_written_pr
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.factory import open_registry
 from gitops.registries.git.provenance import find_provenance
-from gitops.registries.git.recorded_versions import SnapshotPast, find_recorded
+from gitops.registries.git.recorded_versions import SnapshotPast, VersionLookUp, find_recorded
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.replay.replay_report import ReplayHistory, ReplayRequest, replay
 from gitops.replay.topic_replays import subjects_of
@@ -286,7 +286,15 @@ class _RegistryAnswer:
         refused = refused_before(before, after, plan, strategies)
         places = BaseLocations(loaded, observed.state)
         of_all, history = self._drift(observed, drift)
-        of_all = _without_first_versions(of_all, plan) if of_all else None
+        if of_all:
+            of_all = _without_first_versions(of_all, plan)
+            touched_topics = {str(topic) for topic in self._names()}
+            losses = [
+                finding
+                for finding in of_all.findings
+                if finding.rule == "PLAN-R023" and finding.subject not in touched_topics
+            ]
+            plan = replace(plan, findings=(*plan.findings, *losses))
         mine, history = fit_proposals(plan.with_findings(places.of), history)
         mine = with_written_proposals(mine, loaded.head_paths)
         rolling = RolloutRequest(
@@ -332,11 +340,8 @@ class _RegistryAnswer:
         Then only a journal, which stays beside the registry, proves the loss: in another clone, as
         in CI, the file never was.
         """
-        change = self._loaded.change
-        root, names = change.checkout.root, frozenset({self.name, self._former_name})
-        past = SnapshotPast(change.checkout, change.base, names)
-        recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
-        look_up = partial(find_recorded, recorded, past, root=root)
+        look_up = self._look_up_versions(observed)
+        root = self._loaded.change.checkout.root
         if observed.history.source is HistorySource.REGISTRY:
             return find_losses(look_up, plan_input, plan, self._loaded.base.desired)
         config = self._base_config
@@ -349,6 +354,12 @@ class _RegistryAnswer:
             state = registry.observe(self._scope(), self.progress)
         plan_input = replace(plan_input, observed=state, is_live=True)
         return find_losses(look_up, plan_input, make_plan(plan_input))
+
+    def _look_up_versions(self, observed: KnownRegistry) -> VersionLookUp:
+        change = self._loaded.change
+        past = SnapshotPast(change.checkout, change.base, frozenset({self.name, self._former_name}))
+        recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
+        return partial(find_recorded, recorded, past, root=change.checkout.root)
 
     def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""
@@ -547,5 +558,6 @@ class _RegistryAnswer:
             locate=Locator(tree, repository.topics).locate,
             today=self.checking.today,
             look_up=self._look_up(repository),
+            recorded=self._look_up_versions(observed),
         )
         return plan_repository(planning, self.progress)

@@ -51,6 +51,19 @@ def test_a_check_reports_the_loss(shop: Shop) -> None:
 
 
 @pytest.mark.rule("PLAN-R023")
+def test_a_check_with_drift_reports_losses_of_topics_that_it_leaves_alone(shop: Shop) -> None:
+    shop.lose("--force")
+    shop.define(V0, "other")
+    check = ("check", "--base", "HEAD", "--history", "registry")
+
+    _, of_the_change = shop.findings(*check)
+    code, of_all = shop.findings(*check, "--drift")
+
+    assert "PLAN-R023" not in of_the_change
+    assert (code, of_all["PLAN-R023"]["severity"]) == (1, "error")
+
+
+@pytest.mark.rule("PLAN-R023")
 def test_a_plan_that_was_reviewed_before_the_loss_is_not_applied(shop: Shop) -> None:
     shop.define(V2)
     plan_file = str(shop.root / "plan.json")
