@@ -129,15 +129,6 @@ class Registry(Protocol):
 
 
 @runtime_checkable
-class MessageStore(Protocol):
-    """A registry whose topics have messages, as a cluster's have; any other has none."""
-
-    def has_messages(self, topic: TopicName) -> bool:
-        """Whether one is stored, read or not; raises OutsideError where it is not known."""
-        ...
-
-
-@runtime_checkable
 class ClientSource(Protocol):
     """A registry whose topics have clients, as a cluster's have; any other has none."""
 

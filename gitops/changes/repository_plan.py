@@ -64,12 +64,9 @@ class PlanRequest:
     git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
     plan looked at: no others are looked at then. `today` is the day in UTC, for waivers. With the
     `tree` of the files, refusals get patches; `release` is that of another broker than the
-    registry's own. A plan that prunes deletes the `deletable` topics' schemas and no others, and
-    only while these have no messages; None are all, in any case. `remarks` are findings of whoever
-    wrote the files. `recorded` finds the versions that the
-    registry has had. With `keep_going` an apply of the plan
-    skips what has errors. `asks_for_clients`: a cluster is asked who is connected now to topics
-    whose clients the plan may affect.
+    registry's own. `recorded` finds the versions that the registry has had. With `keep_going` an
+    apply of the plan skips what has errors. `asks_for_clients`: a cluster is asked who is connected
+    now to topics whose clients the plan may affect.
     """
 
     repository: Repository
@@ -83,8 +80,6 @@ class PlanRequest:
     reviewed: Scope | None = None
     tree: FileTree | None = None
     release: str | None = None
-    deletable: frozenset[TopicName] | None = None
-    remarks: tuple[Finding, ...] = ()
     recorded: VersionLookUp | None = None
     keep_going: bool = False
     asks_for_clients: bool = False
@@ -110,7 +105,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
         managed = replace(managed, namespaces=spaces)
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
-        plan_input = _add_unmanaged(plan_input, unmanaged, planning.deletable)
+        plan_input = _add_unmanaged(plan_input, unmanaged)
     made = _plan_with_live_clients(planning, plan_input, progress)
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
@@ -266,7 +261,6 @@ def plan_of(planning: PlanRequest, plan_input: PlanInput, progress: Progress = n
 
 def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
     """The plan with drift, patches, lost versions, and the findings about the files."""
-    made = _guarded(made, planning.deletable or frozenset())
     if planning.look_up:
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):
@@ -276,7 +270,7 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
         plan_input.limit_waivers, changed_topics(made.actions), planning.today
     )
     rules = planning.repository.config.rules
-    remarks = apply_severities((*planning.remarks, *lost, *unneeded), rules)
+    remarks = apply_severities((*lost, *unneeded), rules)
     findings = group_unknown_topics((*_findings(planning), *remarks, *made.findings))
     scope = planning.repository.scope
     return replace(
@@ -296,17 +290,6 @@ def find_losses(
     """
     recorded = look_up(plan_input.desired.topics.keys())
     return tuple(loss_findings(plan_input, plan, recorded, former))
-
-
-def _guarded(plan: Plan, topics: frozenset[TopicName]) -> Plan:
-    """The plan with the deletions of these schemas only while the topics have no messages."""
-    actions = (
-        replace(one, while_empty=True)
-        if isinstance(one, DeleteSchema) and one.topic in topics
-        else one
-        for one in plan.actions
-    )
-    return replace(plan, actions=tuple(actions))
 
 
 def fixes_of_repository(
@@ -361,9 +344,7 @@ def with_unread(plan_input: PlanInput) -> RegistryState:
     return replace(observed, topics={**observed.topics, **unread})
 
 
-def _add_unmanaged(
-    plan_input: PlanInput, unmanaged: UnmanagedTopics, deletable: frozenset[TopicName] | None
-) -> PlanInput:
+def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInput:
     """The input with the schemas that a plan which prunes deletes.
 
     Those of namespaces that the files do not have any more are left alone: another repository may
@@ -373,8 +354,6 @@ def _add_unmanaged(
     schemas = {
         one.topic: one
         for one in unmanaged.topics
-        if one.history.entries
-        and one.topic.namespace in observed.namespaces
-        and (deletable is None or one.topic in deletable)
+        if one.history.entries and one.topic.namespace in observed.namespaces
     }
     return replace(plan_input, observed=replace(observed, topics={**observed.topics, **schemas}))

@@ -9,7 +9,6 @@ from typing import Any
 
 from gitops.changes.plan_scope import narrow
 from gitops.changes.repository_plan import PlanRequest, blocks, fixes_of_repository
-from gitops.changes.undo import Undo
 from gitops.cli.answer import Display, exit_code, folder_in_git, print_findings
 from gitops.cli.console import make_folder, print_message, write_text
 from gitops.cli.exits import Exit
@@ -22,7 +21,7 @@ from gitops.model.findings import Severity
 from gitops.model.plan import Plan, RefusedSchema
 from gitops.model.waivers import WaiverProposal
 from gitops.planning.plan_document import to_document
-from gitops.planning.reviewed_plan import guarded_deletions, scope_of
+from gitops.planning.reviewed_plan import scope_of
 from gitops.planning.severities import rate_findings
 from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.planning.waivers import with_written_proposals
@@ -35,7 +34,7 @@ from gitops.repository.definitions.locations import Locator
 from gitops.repository.folder import write_files
 from gitops.repository.loader import load_as_reported
 from gitops.repository.snapshots import latest_recorded_schemas
-from gitops.usecases.plan import plan, undo
+from gitops.usecases.plan import plan
 from gitops.usecases.validate import validate
 
 
@@ -64,14 +63,12 @@ def make_plan(
     *,
     prune: bool,
     reviewed: Mapping[str, Any] | None = None,
-    undone: Undo | None = None,
     keep_going: bool = False,
     asks_for_clients: bool = True,
 ) -> Plan:
     """Make the plan, with a progress bar; raises UnplannableError.
 
-    With files that undo a change it deletes what that made, and nothing else. `reviewed` is the
-    document of a plan: then it is made of what that looked at.
+    `reviewed` is the document of a plan: then it is made of what that looked at.
     """
     request = replace(
         _fixing_request(opened, registry, config),
@@ -85,14 +82,6 @@ def make_plan(
             prune=bool(reviewed["prune"]),
             keep_going=bool(reviewed.get("keepGoing")),
             reviewed=scope_of(reviewed),
-            deletable=guarded_deletions(reviewed),
-        )
-    if undone:
-        request = replace(
-            request,
-            prune=bool(undone.deletable),
-            deletable=undone.deletable,
-            remarks=undone.remarks,
         )
     with progress_bar(no_color=display.no_color) as progress:
         return plan(request, opened.root, opened.tree, progress)
@@ -137,29 +126,6 @@ def write_fixes(
         fixes = fixes_of_repository(_fixing_request(opened, registry, config), progress)
     edit_files(opened.root, fixes)
     return print_fixes(opened.root, fixes)
-
-
-def write_undo(
-    change: Mapping[str, Any] | str | None,
-    opened: OpenedRepository,
-    registry: Registry,
-    config: RegistryConfig,
-) -> Undo | None:
-    """Write the files that undo a change, and print which; None where there is no change."""
-    if change is None:
-        return None
-    request = replace(plan_request(opened, registry, config), release=opened.release)
-    undone = undo(change, request, opened.root, opened.tree)
-    write_files(opened.root, undone.files, undone.removed)
-    for path in sorted(undone.files):
-        print_message(f"changed {path}")
-    for path in undone.removed:
-        print_message(f"removed {path}")
-    if undone.files or undone.removed:
-        print_message("read the changes (git diff), and commit them")
-    else:
-        print_message("no file has to change")
-    return undone
 
 
 def edit_files(root: Path, fixes: Mapping[str, bytes]) -> None:

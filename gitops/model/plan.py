@@ -122,14 +122,12 @@ class RegisterSchema:
 class DeleteSchema:
     """A topic that the files do not name loses these versions.
 
-    In a restore there are none to lose: the deletion makes the `tombstone` of that number. With
-    `while_empty` it is only carried out while the topic has no messages.
+    In a restore there are none to lose: the deletion makes the `tombstone` of that number.
     """
 
     topic: TopicName
     versions: tuple[int, ...]
     tombstone: int | None = None
-    while_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -200,7 +200,6 @@ def action_document(action: Action) -> Document:
                 "topic": str(action.topic),
                 "versions": versions,
                 **tombstone,
-                **({"whileEmpty": True} if action.while_empty else {}),
             }
         case _:
             assert_never(action)

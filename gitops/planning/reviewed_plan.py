@@ -63,12 +63,6 @@ def scope_of(document: Mapping[str, Any]) -> Scope:
     )
 
 
-def guarded_deletions(document: Mapping[str, Any]) -> frozenset[TopicName]:
-    """The topics whose schemas the reviewed plan deletes only while they have no messages."""
-    actions = (one for one in document["actions"] if one.get("whileEmpty"))
-    return frozenset(TopicName.parse(one["topic"]) for one in actions)
-
-
 def release_of(document: Mapping[str, Any]) -> str | None:
     """The release that `--as-if-broker` named when the plan was made, None where nobody did."""
     broker = document.get("broker")

@@ -15,21 +15,6 @@ from gitops.repository.json_validation import PLAN, PLANS, SchemaProblem, schema
 from gitops.repository.positions import pointer
 
 
-def read_plan_of(path: Path, registry: str | None) -> Document:
-    """The plan for a registry in a file that `plan --out` wrote, with None the only one.
-
-    Raises UsageError, also where the registry is to be named, or the file has no plan for it.
-    """
-    plans = {str(plan["registry"]["name"]): plan for plan in read_plans(path)}
-    names = ", ".join(plans)
-    if registry is None and len(plans) > 1:
-        raise UsageError(f"{path} has plans for several registries: {names}", hint=_CHOOSE)
-    name = registry or names
-    if name not in plans:
-        raise UsageError(f"this plan is for {names}, not for {name}")
-    return plans[name]
-
-
 def read_plans(path: Path) -> tuple[Document, ...]:
     """The plans in a file that `plan --out` wrote, one for each registry; raises UsageError."""
     _require_size(path)
@@ -116,5 +101,4 @@ def _refuse(problems: list[SchemaProblem], file: str, text: str) -> NoReturn:
 
 _IN_PARTS: Final = "apply it in parts: `plan NAMESPACE …` plans some of the files"
 _WRITE: Final = "write one with `plan --out FILE`"
-_CHOOSE: Final = "choose one with --registry NAME; the next one can follow"
 _SEVERAL: Final = "Plans"

@@ -44,7 +44,6 @@ from gitops.planning.waves import Chain, is_one_history, waves
 from gitops.ports import (
     ConcurrentRegistry,
     Journal,
-    MessageStore,
     NoJournal,
     Progress,
     Registry,
@@ -235,12 +234,10 @@ class _Run:
         return Result(action=action, version=version)
 
     def _check_unmoved(self, action: Action) -> None:
-        """Raises StalePlanError where somebody else has changed its subject, or needs that now."""
+        """Raises StalePlanError where somebody else has changed its subject."""
         now = self.registry.observe(subject_scope(action))
         if moved := self._moved(now):
             raise StalePlanError(f"{subject_list(moved)} changed since the plan was made")
-        if _is_needed(action, self.registry):
-            raise StalePlanError(f"{subject_of(action)} got messages, which need its schema")
 
     def _read_back(self, action: Action, version: int | None) -> None:
         """Raises PartialApplyError unless the registry has what was written.
@@ -316,13 +313,6 @@ class _Run:
 
 def _policy_of(action: SetPolicy) -> tuple[NamespaceName | TopicName, str]:
     return action.subject, action.change.key
-
-
-def _is_needed(action: Action, registry: Registry) -> bool:
-    """Whether a schema that is deleted while its topic is empty has messages by now."""
-    if not isinstance(action, DeleteSchema) or not action.while_empty:
-        return False
-    return isinstance(registry, MessageStore) and registry.has_messages(action.topic)
 
 
 def _carry_out(action: Action, registry: Registry) -> int | None:

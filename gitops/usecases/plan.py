@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from gitops.changes.known_names import known_names
 from gitops.changes.repository_plan import PlanRequest, plan_repository
-from gitops.changes.undo import Undo, undo_commit, undo_plan
 from gitops.model.plan import Plan
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.git.provenance import provenance_at_head
@@ -31,15 +28,3 @@ def plan(
             look_up=provenance_at_head(root, repository),
         )
     return plan_repository(planning, progress)
-
-
-def undo(
-    change: Mapping[str, Any] | str, planning: PlanRequest, root: Path, tree: FileTree
-) -> Undo:
-    """The files with which a plan brings back what a plan, or a commit, changed.
-
-    Raises OutsideError, and UsageError where there is no such commit, or none before it.
-    """
-    if isinstance(change, str):
-        return undo_commit(change, planning, root, tree)
-    return undo_plan(change, planning, root, tree)

@@ -1,4 +1,4 @@
-"""Kinds of registries, and what is done with them: apply, drift, import, undo."""
+"""Kinds of registries, and what is done with them: apply, drift, import, reverts."""
 
 from __future__ import annotations
 
@@ -168,18 +168,21 @@ def import_of_a_registry(shell: Shell) -> None:
 
 
 @situation
-def a_change_is_undone(shell: Shell) -> None:
-    """An applied change was wrong: I undo it by its plan, and by its commit."""
+def a_change_is_reverted(shell: Shell) -> None:
+    """An applied change was wrong: I revert its commit, and make the former schema the latest."""
     shell.start(SHOP, "apply --auto-approve")
     shell.write({CREATED: _WIDER})
     shell.commit("A note")
-    shell.run("plan --out plan.json", with_files=False)
-    shell.prepare("apply plan.json")
-    shell.report("plan --undo HEAD", "text")
-    shell.run("plan --undo plan.json", name="plan-undo-plan")
+    shell.prepare("apply --auto-approve")
+    shell.write({CREATED: SHOP[CREATED]})
+    shell.commit("Revert the note")
+    shell.report("plan", "text")
+    shell.report("drift", "text")
+    shell.write({CREATED: SHOP[CREATED].replace("{", '{"revision": "2", ', 1)})
+    shell.commit("The former schema again")
+    shell.run("plan")
     shell.run("apply --auto-approve", with_files=False)
     shell.run("schemas versions shop/orders/created")
-    shell.run("plan --undo nothing")
 
 
 @situation

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -42,14 +42,6 @@ def plan(
     waivers: options.WaiversFolder = None,
     as_if_broker: options.AsIfBroker = None,
     fix: options.Fix = False,
-    undo: Annotated[
-        str | None,
-        typer.Option(
-            "--undo",
-            metavar="PLANFILE|COMMIT",
-            help="Write the files as they were before it, and plan that.",
-        ),
-    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Delete the schemas of topics that have no manifest.")
     ] = False,
@@ -78,15 +70,14 @@ def plan(
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
-    scope = _scope(subjects or (), prune=prune, undo=bool(undo))
+    scope = _scope(subjects or (), prune=prune)
     opened = open_repository(repo, output, out, release=as_if_broker)
     if scope:
         require_known(scope, opened.repository)
         opened = opened.within(scope)
     names = registries_in_order(registry or [], opened.repository.config)
-    if len(names) > 1:
-        _refuse_several(fix=fix, undo=bool(undo))
-    change = _change(undo, names, fix=fix, prune=prune)
+    if fix and len(names) > 1:
+        raise UsageError("--fix edits for one registry, and --registry names several")
     if code := plan_output.print_blocking_findings(opened, display):
         return code
     if fix and _write_fixes(opened, names, display):
@@ -101,10 +92,8 @@ def plan(
             plan_output.write_plans(outcomes, out)
         return _worst_code(outcomes, display, detailed=detailed_exitcode)
     with open_registry(opened, names, release=as_if_broker) as (live, config):
-        undone = plan_output.write_undo(change, opened, live, config)
-        opened = open_repository(repo, output, out, release=as_if_broker) if undone else opened
         made = plan_output.make_plan(
-            opened, live, config, display, prune=prune, undone=undone, keep_going=keep_going
+            opened, live, config, display, prune=prune, keep_going=keep_going
         )
         made = note_order(made, config, opened, display, {})
     printed = made
@@ -126,53 +115,17 @@ class _Choices:
     release: str | None
 
 
-def _scope(names: Sequence[str], *, prune: bool, undo: bool) -> PlanScope | None:
-    """What the plan is asked for; raises UsageError for options that do not go with it."""
+def _scope(names: Sequence[str], *, prune: bool) -> PlanScope | None:
+    """What the plan is asked for; raises UsageError where that leaves nothing to prune."""
     from gitops.changes.plan_scope import parse_scope
 
     scope = parse_scope(names)
-    if scope and undo:
-        raise UsageError(
-            f"--undo is about a whole change, and {names[0]} is named",
-            hint="leave the name out",
-        )
     if scope and prune and not scope.namespaces:
         raise UsageError(
             "--prune looks for topics without a manifest, and only topics are named",
             hint=f"name the namespace: {min(scope.topics).namespace}",
         )
     return scope
-
-
-def _change(
-    undo: str | None, names: list[str], *, fix: bool, prune: bool
-) -> Mapping[str, Any] | str | None:
-    """The plan in a file, whose registry `names` gets, or the name of a commit.
-
-    Raises UsageError for options that do not go with it.
-    """
-    if undo is None:
-        return None
-    for word, given in (("--fix", fix), ("--prune", prune)):
-        if given:
-            hint = f"leave {word} out: --undo deletes what the change made, if it has no messages"
-            raise UsageError(f"--undo and {word} cannot be used together", hint=hint)
-    path = Path(undo)
-    if not path.is_file():
-        return undo
-    from gitops.repository.plan_file import read_plan_of
-
-    document = read_plan_of(path, names[0] if names else None)
-    names[:] = [str(document["registry"]["name"])]
-    return document
-
-
-def _refuse_several(*, fix: bool, undo: bool) -> None:
-    """Raise UsageError for options that are about one registry."""
-    if fix:
-        raise UsageError("--fix edits for one registry, and --registry names several")
-    if undo:
-        raise UsageError("--undo is about one registry, and --registry names several")
 
 
 def _write_fixes(opened: OpenedRepository, names: list[str], display: Display) -> bool:

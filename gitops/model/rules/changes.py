@@ -106,9 +106,6 @@ PLAN_RULES: Final = (
         "a plan of single topics leaves a change of their namespace out",
         "planning.scope_findings.pending_namespace_findings",
     ),
-    warning(
-        "PLAN-R017", "an undo leaves something as it is", "planning.undo_findings.versions_left"
-    ),
 )
 """PLAN-*: what a comparison of the files with a registry can find."""
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from gitops.registries.pulsar.error_responses import Answer
 
 CLUSTERS_PERMISSION: Final = "the permission to list clusters; or write allowedClusters"
-CONSUME_PERMISSION: Final = "the permission to consume the topic"
 _MISSING: Final = (HTTPStatus.NOT_FOUND,)
 _NO_PERMISSION: Final = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
@@ -44,14 +43,6 @@ class PartitionsBody(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
     partitions: int = Field(ge=0)
-
-
-class InternalStatsBody(BaseModel):
-    """GET …/internalStats, as far as the number of stored entries is concerned."""
-
-    model_config = ConfigDict(strict=True, extra="ignore")
-
-    count: int = Field(alias="numberOfEntries")
 
 
 class CreationClient:
@@ -102,30 +93,6 @@ class CreationClient:
         except ValidationError as cause:
             raise unexpected_body(answer, "a number of partitions") from cause
         return TopicPartitions(topic=topic, count=body.partitions)
-
-    def has_messages(self, topic: TopicName) -> bool:
-        """Whether one is stored, read or not.
-
-        A topic that no broker has made yet has none, nor has one that is not persistent.
-        """
-        if topic.domain == "non-persistent":
-            return False
-        found = self._partitions(topic)
-        path = f"{topic.domain}/{topic_path(topic)}"
-        parts = [f"{path}-partition-{number}" for number in range(found.count or 0)] or [path]
-        return found.exists and any(self._stored(part) for part in parts)
-
-    def _stored(self, part: str) -> int:
-        """The number of entries in a topic without partitions, or in one partition."""
-        answer = self._get(
-            f"{part}/internalStats", permission=CONSUME_PERMISSION, accepted=_MISSING
-        )
-        if answer.status == HTTPStatus.NOT_FOUND:
-            return 0
-        try:
-            return InternalStatsBody.model_validate_json(answer.body).count
-        except ValidationError as cause:
-            raise unexpected_body(answer, "a topic's internal stats") from cause
 
     def create_tenant(self, tenant: TenantState) -> Answer:
         """Pulsar wants clusters: without any it is all that the cluster knows, as pulsar-admin."""

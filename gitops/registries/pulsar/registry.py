@@ -261,10 +261,6 @@ class PulsarRegistry:
             raise
         return replace(state, tenants=tenants, partitions=partitions)
 
-    def has_messages(self, topic: TopicName) -> bool:
-        """Whether a message is stored, read or not."""
-        return self._creations.has_messages(topic)
-
     def observe_clients(
         self, topics: Collection[TopicName], progress: Progress = no_progress
     ) -> ObservedClients:

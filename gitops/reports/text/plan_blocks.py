@@ -54,7 +54,6 @@ _SHORT: Final = 2
 _STRATEGY: Final = 2
 """The column of the strategy, where there is one."""
 _COMPATIBLE: Final = "compatible"
-_EMPTY: Final = "deleted only while the topic has no messages"
 _SHOWN_ALIKE: Final = 10
 _SPARE: Final = 2
 """So many more are shown, too: their number takes the room of one."""
@@ -207,8 +206,8 @@ def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
                 is_odd=bool(schema.waiver) or odd,
             )
         case DeleteSchema():
-            why = _EMPTY if schema.while_empty else "their messages lose their schema"
-            lost = f"{count(len(schema.versions), 'version')}: {why}"
+            versions = count(len(schema.versions), "version")
+            lost = f"{versions}: their messages lose their schema"
             deleted = (f"v{schema.versions[-1]} → deleted",)
             return replace(block, sign="-", columns=deleted, notes=(lost,))
         case None:

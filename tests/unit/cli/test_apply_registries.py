@@ -275,12 +275,3 @@ def test_a_plan_that_was_changed_is_refused(repo: Path, plans: Path, command: Co
     assert done.code == 2
     assert "the plan file was changed after it was written" in done.err
     assert not (repo / "staging.db").exists()
-
-
-def test_plans_of_several_registries_are_not_undone_by_their_file(
-    repo: Path, plans: Path, command: CommandLine
-) -> None:
-    done = command("plan", "--undo", plans, "--repo", repo)
-
-    assert done.code == 2
-    assert "has plans for several registries: staging, other, production, last" in done.err

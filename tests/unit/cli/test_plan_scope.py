@@ -108,7 +108,6 @@ def test_the_scope_is_part_of_the_digest(
         (["shop/orders/order-created-partition-0"], ["is the name of a partition"]),
         (["shop/payments", "a/b/c"], ["no manifest declares the topic a/b/c"]),
         (["shop/orders/order-created", "--prune"], ["name the namespace: shop/orders"]),
-        (["shop/orders", "--undo", "HEAD"], ["--undo is about a whole change"]),
     ],
 )
 def test_names_and_options_that_do_not_fit(

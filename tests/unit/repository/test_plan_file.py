@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gitops.model.errors import StalePlanError, UsageError
 from gitops.planning.plan_document import digest, to_document
 from gitops.planning.reviewed_plan import resume, scope_of
-from gitops.repository.plan_file import parse_plan, read_plan_of
+from gitops.repository.plan_file import parse_plan, read_plans
 from tests.support.plans import EVERYTHING
 
 Document = dict[str, Any]
@@ -39,7 +39,7 @@ def test_a_plan_file_with_a_byte_order_mark_is_told_as_that(tmp_path: Path) -> N
     file.write_text(_text(to_document(EVERYTHING)), "utf-8-sig")
 
     with pytest.raises(UsageError, match="begins with a byte order mark") as raised:
-        read_plan_of(file, None)
+        read_plans(file)
 
     assert "without BOM" in raised.value.hint
 
@@ -55,7 +55,7 @@ def test_a_plan_file_is_taken_as_it_was_written(tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     file.write_text(_text(document))
 
-    assert read_plan_of(file, None) == document
+    assert read_plans(file) == (document,)
 
 
 def _change(path: str, value: object) -> Callable[[Document], None]:

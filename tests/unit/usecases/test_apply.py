@@ -14,10 +14,8 @@ from gitops.model.errors import (
     OutsideError,
     PartialApplyError,
     RegistryRefusedError,
-    StalePlanError,
     UnknownOutcomeError,
 )
-from gitops.model.names import TopicName
 from gitops.model.plan import (
     Action,
     CreateNamespace,
@@ -38,7 +36,7 @@ from tests.support.apply_examples import (
 )
 from tests.support.fake_registry import FakeRegistry
 from tests.support.plans import EVERYTHING as SHOWN
-from tests.support.states import CREATED, INT64, observe
+from tests.support.states import INT64, observe
 
 EVERYTHING = replace(SHOWN, observed={}, expected={})
 """Of a registry of which nothing is known: its fingerprints are made up."""
@@ -338,50 +336,3 @@ def test_without_a_journal_nothing_more_is_written(full_at: int, calls: int) -> 
 
     assert len(registry.calls) == calls
     assert raised.value.exit_code in (4, 6)
-
-
-# ------------------------------------------------------------------ only while it is empty
-
-
-class _Cluster(FakeRegistry):
-    """One whose topics have messages, or not."""
-
-    def __init__(self, *, stored: bool) -> None:
-        super().__init__()
-        self._stored = stored
-
-    def has_messages(self, topic: TopicName) -> bool:
-        self.calls.append(("look for messages", topic))
-        return self._stored
-
-
-_DELETION = DeleteSchema(topic=CREATED, versions=(0,), while_empty=True)
-
-
-def test_a_schema_that_messages_need_by_now_is_not_deleted() -> None:
-    registry = _Cluster(stored=True)
-
-    with pytest.raises(StalePlanError, match=f"{CREATED} got messages, which need its schema"):
-        apply(replace(EVERYTHING, actions=(_DELETION,)), registry)
-
-    assert [what for what, _ in registry.calls] == ["look for messages"]
-
-
-@pytest.mark.parametrize(
-    ("registry", "expected"),
-    [(_Cluster(stored=False), ["look for messages", "delete"]), (FakeRegistry(), ["delete"])],
-)
-def test_a_schema_is_deleted_while_there_is_no_message(
-    registry: FakeRegistry, expected: list[str]
-) -> None:
-    apply(replace(EVERYTHING, actions=(_DELETION,)), registry)
-
-    assert [what for what, _ in registry.calls] == expected
-
-
-def test_a_deletion_that_was_reviewed_does_not_ask_for_messages() -> None:
-    registry = _Cluster(stored=True)
-
-    apply(replace(EVERYTHING, actions=(replace(_DELETION, while_empty=False),)), registry)
-
-    assert [what for what, _ in registry.calls] == ["delete"]

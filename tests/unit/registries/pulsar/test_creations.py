@@ -9,7 +9,6 @@ import pytest
 from gitops.model.errors import OutsideError, RegistryRefusedError
 from gitops.model.names import TenantName, TopicName
 from gitops.model.state import Scope, TenantState, TopicPartitions
-from gitops.ports import MessageStore
 from tests.support.answering_cluster import Cluster
 from tests.support.pulsar_client import open_test_registry
 
@@ -104,47 +103,3 @@ def test_what_is_created_is_sent(httpserver: HTTPServer) -> None:
         (f"PUT {_PATH}/partitions", 3),
         (f"PUT {_PATH}", {}),
     ]
-
-
-def _has_messages(server: HTTPServer, answers: Mapping[str, object]) -> bool:
-    registry = open_test_registry(Cluster(server, answers).url)
-    assert isinstance(registry, MessageStore)
-    return registry.has_messages(_TOPIC)
-
-
-@pytest.mark.parametrize("last", [0, 1])
-def test_stored_messages_are_counted_in_each_partition(httpserver: HTTPServer, last: int) -> None:
-    answers = {
-        f"{_PATH}/partitions": {"partitions": 3},
-        f"{_PATH}-partition-0/internalStats": {"numberOfEntries": 0, "totalSize": 0},
-        f"{_PATH}-partition-1/internalStats": 404,
-        f"{_PATH}-partition-2/internalStats": {"numberOfEntries": last, "totalSize": 9},
-    }
-    assert _has_messages(httpserver, answers) is bool(last)
-
-
-@pytest.mark.parametrize("stored", [0, 1])
-def test_a_topic_without_partitions_has_messages_of_its_own(
-    httpserver: HTTPServer, stored: int
-) -> None:
-    answers = {
-        f"{_PATH}/partitions": {"partitions": 0},
-        f"{_PATH}/internalStats": {"numberOfEntries": stored},
-    }
-    assert _has_messages(httpserver, answers) is bool(stored)
-
-
-def test_a_topic_that_is_missing_or_not_stored_has_no_messages(httpserver: HTTPServer) -> None:
-    assert not _has_messages(httpserver, {f"{_PATH}/partitions": 404})
-    registry = open_test_registry(httpserver.url_for(""))
-    assert isinstance(registry, MessageStore)
-    assert not registry.has_messages(TopicName.parse("non-persistent://shop/orders/created"))
-
-
-@pytest.mark.parametrize("answer", [403, {"numberOfEntries": "many"}])
-def test_whether_there_are_messages_may_not_be_known(
-    httpserver: HTTPServer, answer: object
-) -> None:
-    answers = {f"{_PATH}/partitions": {"partitions": 0}, f"{_PATH}/internalStats": answer}
-    with pytest.raises(OutsideError):
-        _has_messages(httpserver, answers)
