@@ -220,15 +220,6 @@ class ChangedFolder:
 # Files of the folder that are not committed.
 
 
-def require_committed(tree: FileTree, root: Path, paths: Collection[str]) -> None:
-    """Raise UsageError where a file that would be overwritten differs from the last commit."""
-    if dirty := uncommitted_files(tree, root, paths):
-        raise UsageError(
-            f"{', '.join(dirty)} would be overwritten, and has changes that are not committed",
-            hint="commit or stash them first",
-        )
-
-
 def uncommitted_files(tree: FileTree, root: Path, paths: Collection[str]) -> list[str]:
     """Those of these files that differ from the last commit; none outside of git."""
     if not paths:

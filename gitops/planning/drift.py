@@ -189,7 +189,7 @@ def split_versions(
 
 def adopt_command(topic: TopicName, registry: str) -> str:
     """The command that takes the registry's latest version into the files."""
-    return f"pulsar-gitops import --update {topic} --registry {registry}"
+    return f"pulsar-gitops drift --adopt {topic} --registry {registry}"
 
 
 def unknown_versions_text(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str = "") -> str:

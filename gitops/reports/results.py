@@ -229,15 +229,6 @@ class ImportResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateResult:
-    """The files that an import wrote anew and removed, for topics that have manifests."""
-
-    registry: Registry
-    files: ImportedFiles
-    topics: Sequence[TopicName]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureResult:
     """The topics whose messages were captured."""
 

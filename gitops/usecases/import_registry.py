@@ -1,12 +1,10 @@
-"""What a registry has as files of a repository: new ones, and those of topics with manifests."""
+"""What a registry has and no manifest declares, as new files of a repository."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
-from gitops.git.changed_files import require_committed
 from gitops.model.errors import NotThereError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Repository, Scope
@@ -14,7 +12,6 @@ from gitops.ports import FileTree, Progress, Registry, no_progress
 from gitops.repository.observed_clients import require_clients, unread_notes
 from gitops.repository.writing.client_manifests import propose_clients
 from gitops.repository.writing.imported_files import ImportedFiles, imported_files
-from gitops.repository.writing.topic_updates import update_topics
 
 
 def import_new_topics(  # noqa: PLR0913 - all different
@@ -46,26 +43,6 @@ def import_new_topics(  # noqa: PLR0913 - all different
         notes = (*unread_notes(observed), *proposed.notes)
         made = replace(made, files={**made.files, **proposed.files}, notes=notes)
     return made, tuple(new.topics), kept
-
-
-def import_latest_versions(
-    registry: Registry,
-    tree: FileTree,
-    repository: Repository,
-    root: Path,
-    topics: Sequence[TopicName],
-) -> ImportedFiles:
-    """The files of these topics as the registry has them.
-
-    Raises NotThereError and UsageError as `update_topics` does, and UsageError where a file that
-    would be overwritten has changes that are not committed.
-    """
-    scope = Scope(namespaces=frozenset(name.namespace for name in topics), topics=frozenset(topics))
-    state = registry.observe(scope)
-    made = update_topics(tree, repository, [state.topics[name] for name in topics])
-    overwritten = {*tree.paths()} & {*made.files, *made.removed}
-    require_committed(tree, root, sorted(overwritten))
-    return made
 
 
 def observe_all(

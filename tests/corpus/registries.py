@@ -162,7 +162,7 @@ def import_of_a_registry(shell: Shell) -> None:
     shell.report("import", "text")
     shell.run("plan --detailed-exitcode")
     shell.register("shop/orders/created", _WIDER)
-    shell.report("import --update shop/orders/created", "json")
+    shell.report("drift --adopt shop/orders/created", "json")
     shell.run("import shop/nothing")
     shell.run("import", name="import-again")
 

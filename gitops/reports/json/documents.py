@@ -225,7 +225,6 @@ def imported_document(
         "kind": "Imported",
         "registry": {"name": registry.name, "address": registry.address},
         "files": sorted(made.files),
-        "removed": sorted(made.removed),
         "topics": [str(topic) for topic in sorted(topics)],
         "kept": [str(topic) for topic in sorted(kept)],
         "keptAsBase64": [

@@ -100,11 +100,6 @@ def import_registry(result: results.ImportResult) -> str:
     return to_text(imported_document(result.registry, result.files, result.topics, result.kept))
 
 
-def update(result: results.UpdateResult) -> str:
-    """`Imported`: no manifest was kept."""
-    return to_text(imported_document(result.registry, result.files, result.topics, ()))
-
-
 def snapshot(result: operation_results.SnapshotResult) -> str:
     """`Recorded`."""
     return to_text(recorded_document(result))

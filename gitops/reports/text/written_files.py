@@ -10,7 +10,7 @@ from gitops.model.names import TopicName
 from gitops.reports.check_summary import count
 from gitops.reports.formats import Output
 from gitops.reports.operation_results import SnapshotResult
-from gitops.reports.results import CaptureResult, ImportResult, UpdateResult
+from gitops.reports.results import CaptureResult, ImportResult
 from gitops.reports.text.plain import safe
 
 _NEVER_CREATED: Final = (
@@ -32,18 +32,6 @@ def import_text(result: ImportResult) -> Output:
         *_unshared(made.unshared),
         *map(safe, made.notes),
     )
-
-
-def update_text(result: UpdateResult) -> Output:
-    """A line for each file."""
-    made = result.files
-    lines = [
-        *(f"wrote {path}" for path in sorted(made.files)),
-        *(f"removed {path}, which nothing uses any more" for path in made.removed),
-        *(f"kept {path}, which nothing uses any more" for path in made.unused),
-        *_kept_as_base64(made.kept_as_base64),
-    ]
-    return _note(*(lines or ["the files have what the registry has"]))
 
 
 def snapshot_text(result: SnapshotResult) -> Output:

@@ -72,7 +72,7 @@ def test_a_latest_version_that_no_commit_declared() -> None:
         "v1, the latest version, is not in git: registered 2026-11-20 22:05:45 UTC, by whom is "
         "unknown; adds b"
     )
-    assert "pulsar-gitops import --update shop/orders/created --registry local" in found.hint
+    assert "pulsar-gitops drift --adopt shop/orders/created --registry local" in found.hint
     assert (past_git.actions, past_git.unchanged) == ((), 0)
 
     assert [type(one) for one in reverted.notices] == [SchemaWithoutEffect]

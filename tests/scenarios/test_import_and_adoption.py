@@ -1,4 +1,4 @@
-"""What the registry has is taken over into files that are there."""
+"""What the registry has becomes files: an adoption of each type, and an import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gitops.model.errors import UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.registries.embedded.registry import open_registry
@@ -45,11 +44,11 @@ _SCHEMAS = [
     [
         {_MANIFEST: _HEAD + "schema: {type: AVRO, definition: t.avsc}\n# the end\n",
          "namespaces/a/b/t.avsc": json.dumps(record(field("id")))},
-        {_MANIFEST: _HEAD + "schema:\n  type: BOOLEAN # yes\nsamples: []\n"},
+        {_MANIFEST: _HEAD + "schema:\n  type: INT8 # yes\nsamples: []\n"},
     ],
     ids=["file", "primitive"],
 )  # fmt: skip
-def test_a_plan_is_empty_after_an_update(
+def test_a_plan_is_empty_after_an_adoption(
     written: dict[str, str], schema: SchemaInfo, tmp_path: Path, command: Command
 ) -> None:
     repo = GitRepository(empty_for(tmp_path / "repo", "{kind: embedded, path: live.db}"))
@@ -62,28 +61,12 @@ def test_a_plan_is_empty_after_an_update(
     registry.register_schema(TopicName.parse("a/b/t"), schema)
     registry.close()
 
-    assert command("import", "--update", "a/b/t", *root)[0] == 0
+    assert command("drift", "--adopt", "a/b/t", *root)[0] == 0
 
     planned = json.loads(command("plan", "--format", "json", *root)[1])
     assert (planned["actions"], planned["notices"]) == ([], [])
     assert command("fmt", "--check", *root)[0] == 0
     assert (repo.root / _MANIFEST).read_text("utf-8").startswith("# about the topic\n")
-
-
-def test_what_is_not_committed_is_not_overwritten(tmp_path: Path, command: Command) -> None:
-    repo = GitRepository(empty_for(tmp_path / "repo", "{kind: embedded, path: live.db}"))
-    repo.commit({".gitignore": "live.db*\n", _MANIFEST: _HEAD + "schema: {type: STRING}\n"})
-    root = ("--repo", str(repo.root))
-    assert command("apply", "--auto-approve", *root)[0] == 0
-    mine = _HEAD + "schema: {type: INT64}\n"
-    repo.write({_MANIFEST: mine})
-
-    with pytest.raises(UsageError, match="changes that are not committed"):
-        command("import", "--update", "a/b/t", *root)
-    with pytest.raises(UsageError, match="no manifest"):
-        command("import", "--update", "a/b/other", *root)
-
-    assert (repo.root / _MANIFEST).read_text("utf-8") == mine
 
 
 def test_an_import_is_formatted_and_has_its_json_schemas(tmp_path: Path, command: Command) -> None:

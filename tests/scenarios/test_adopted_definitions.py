@@ -1,4 +1,4 @@
-"""An update changes as little as it can, and nothing of others, on each registry."""
+"""An adoption changes as little as it can, and nothing of others, on each registry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from gitops.model.errors import UsageError
 from gitops.repository.json_validation import schema_problems
 from tests.scenarios.registries import Command, Live
 from tests.scenarios.repositories import empty_for
@@ -39,7 +38,10 @@ class _Repository:
 
     def apply(self, files: Mapping[str, str]) -> None:
         """Commit files of the namespace, or of the root where they start with a slash."""
-        head = f"apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {self.namespace}\n"
+        head = (
+            f"apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: {self.namespace}\n"
+            "schemaCompatibilityStrategy: ALWAYS_COMPATIBLE\n"
+        )
         self.write({"namespace.yaml": head, **files})
         assert self("fmt")[0] == 0
         self._git.commit({})
@@ -52,30 +54,38 @@ class _Repository:
         }
         self._git.write(places)
 
-    def register(
-        self, topic: str, definition: str, kind: str = "AVRO", *, anew: bool = False
-    ) -> None:
-        """As somebody does past git; `anew` deletes what was there, so that any type will do."""
+    def register(self, topic: str, definition: str, kind: str = "AVRO") -> None:
+        """As somebody does past git."""
         name = f"{self.namespace}/{topic}"
-        if anew:
-            assert self("schemas", "delete", name, "--yes")[0] == 0
         self._by_hand.write_text(definition, "utf-8")
         of_kind = ("--type", kind) if kind else ()
         what = (str(self._by_hand), *of_kind) if definition else (kind,)
         assert self("schemas", "upload", name, *what)[0] == 0
 
-    def update(self, *topics: str) -> dict[str, Any]:
-        """Update, and hold what it promises."""
+    def adopt(self, *topics: str) -> dict[str, Any]:
+        """Adopt what the registry has of topics, and hold what it promises."""
         names = [f"{self.namespace}/{topic}" for topic in topics]
-        code, text = self("import", "--update", *names, "--format", "json")
-        assert code == 0
-        updated: dict[str, Any] = json.loads(text)
-        assert schema_problems("imported", updated) == []
+        code, text = self("drift", "--adopt", *names, "--format", "json")
+        assert code == 0, text
+        document = json.loads(text)
+        assert schema_problems("drift", document) == []
+        adoption: dict[str, Any] = document["adoption"]
+        assert adoption["refused"] == []
         assert self("validate")[0] == 0
         assert self("fmt", "--check")[0] == 0
         planned = json.loads(self("plan", "--format", "json")[1])
         assert (planned["actions"], planned["notices"]) == ([], [])
-        return updated
+        return adoption
+
+    def refusals(self, *topics: str) -> dict[str, str]:
+        """Why topics are not adopted, by topic, with the hint."""
+        names = [f"{self.namespace}/{topic}" for topic in topics]
+        code, text = self("drift", "--adopt", *names, "--format", "json")
+        assert code == 3, text
+        return {
+            refusal["subject"]: f"{refusal['message']}; {refusal['hint']}"
+            for refusal in json.loads(text)["adoption"]["refused"]
+        }
 
     def read(self, path: str) -> str:
         return (self._git.root / self.folder / path).read_text("utf-8")
@@ -123,7 +133,7 @@ def test_shared_types_that_are_the_same_stay_references(repo: _Repository) -> No
     repo.apply(_SHARED)
     repo.register("order", _order(_AMOUNT, _OPTIONAL))
 
-    assert repo.update("order")["files"] == [f"{repo.folder}/order.avsc"]
+    assert repo.adopt("order")["files"] == [f"{repo.folder}/order.avsc"]
 
     assert json.loads(repo.read("order.avsc")) == json.loads(_order("n.Money", _OPTIONAL))
 
@@ -132,9 +142,9 @@ def test_a_shared_type_that_nothing_else_uses_is_updated_in_its_file(repo: _Repo
     repo.apply(_SHARED)
     repo.register("order", _order(_WITH_CURRENCY))
 
-    updated = repo.update("order")
+    adoption = repo.adopt("order")
 
-    assert updated["files"] == ["types/money.avsc"]
+    assert adoption["files"] == ["types/money.avsc"]
     assert json.loads(repo.root_file("types/money.avsc")) == _WITH_CURRENCY
     assert json.loads(repo.read("order.avsc")) == json.loads(_order("n.Money"))
 
@@ -147,18 +157,13 @@ def test_other_topics_with_the_type_have_to_be_named_too(repo: _Repository) -> N
     before = repo.root_file("types/money.avsc")
     both = [f"{repo.namespace}/{name}" for name in ("order", "invoice")]
 
-    with pytest.raises(UsageError, match=f"an update of {both[0]} would change {both[1]}") as error:
-        repo("import", "--update", both[0])
-    assert "name them as well; else change what they share by hand" in error.value.hint
-    # The registry has the type as it was for the other one.
-    with pytest.raises(
-        UsageError, match=f"would change {both[0]}: the registry has another version"
-    ):
-        repo("import", "--update", both[0], "--update", both[1])
+    (reason,) = repo.refusals("order").values()
+    assert reason.startswith(f"an update of {both[0]} would change {both[1]}")
+    assert "name them as well; else change what they share by hand" in reason
     assert repo.root_file("types/money.avsc") == before
 
     repo.register("invoice", json.dumps(record(field("sum", _WITH_CURRENCY))))
-    assert repo.update("order", "invoice")["files"][-1] == "types/money.avsc"
+    assert repo.adopt("order", "invoice")["files"][-1] == "types/money.avsc"
 
 
 def test_comments_stay_where_their_keys_stay(repo: _Repository) -> None:
@@ -179,9 +184,9 @@ samples: [] # none yet
 # the end
 """
     repo.apply({"order.yaml": _TOPIC + schema, "order.avsc": json.dumps(record(field("id")))})
-    repo.register("order", json.dumps(record(field("id"), _OPTIONAL)), "JSON", anew=True)
+    repo.register("order", json.dumps(record(field("id"), _OPTIONAL)), "JSON")
 
-    repo.update("order")
+    repo.adopt("order")
 
     kept = schema.replace("AVRO # as", "JSON # as")
     kept = kept[: kept.index("  # whose")] + kept[kept.index("samples") :]
@@ -205,9 +210,9 @@ def test_protobuf_native_is_taken_over_as_proto_files(repo: _Repository) -> None
     files = {"order.proto": _PROTO, "line.proto": with_size}
     repo.register("order", native(files, "order.proto", "shop.Order").schema, "PROTOBUF_NATIVE")
 
-    updated = repo.update("order")
+    adoption = repo.adopt("order")
 
-    assert (updated["removed"], updated["keptAsBase64"]) == ([], [])
+    assert (adoption["removed"], adoption["keptAsBase64"]) == ([], [])
     assert "  int32 size = 2;\n" in repo.read("line.proto")
     assert "definition: order.proto # ours\n" in repo.read("order.yaml")
 
@@ -219,10 +224,9 @@ def test_without_protoc_its_files_are_left_alone(
     repo.write({name: text for name, text in _NATIVE.items() if name != "line.proto"})
     monkeypatch.setitem(sys.modules, "grpc_tools", None)
 
-    with pytest.raises(UsageError, match=r"no protoc to compile \S+/order.proto with") as error:
-        repo("import", "--update", f"{repo.namespace}/order")
+    code, text = repo("drift", "--adopt", f"{repo.namespace}/order")
 
-    assert "extra 'protobuf'" in error.value.hint
+    assert (code, "REPO-R020" in text) == (1, True)
     assert repo.read("order.yaml") == _NATIVE["order.yaml"]
 
 
@@ -250,7 +254,7 @@ def test_halves_of_a_key_value_keep_their_references(repo: _Repository) -> None:
     }
     repo.register("order", json.dumps(payload), "")
 
-    assert repo.update("order")["files"] == [f"{repo.folder}/order.value.avsc"]
+    assert repo.adopt("order")["files"] == [f"{repo.folder}/order.value.avsc"]
 
     assert json.loads(repo.read("order.value.avsc")) == record(total, _OPTIONAL)
     assert repo.read("order.yaml") == manifest
@@ -264,11 +268,11 @@ def test_definitions_of_another_type_are_removed(repo: _Repository) -> None:
             "line.yaml": _NATIVE["order.yaml"].replace("order", "line").replace("Order", "Line"),
         }
     )
-    repo.register("order", "", "STRING", anew=True)
+    repo.register("order", "", "STRING")
 
-    updated = repo.update("order")
+    adoption = repo.adopt("order")
 
-    assert updated["removed"] == [f"{repo.folder}/order.proto"]
+    assert adoption["removed"] == [f"{repo.folder}/order.proto"]
     assert repo.read("line.proto") == _PROTO_LINE
     with pytest.raises(FileNotFoundError):
         repo.read("order.proto")
@@ -286,7 +290,7 @@ def test_a_client_of_the_file_keeps_its_schema(repo: _Repository) -> None:
     before = repo.read("order.avsc")
     repo.register("order", json.dumps(record(field("id"), _OPTIONAL)))
 
-    files = repo.update("order")["files"]
+    files = repo.adopt("order")["files"]
 
     assert (len(files), f"{repo.folder}/order.yaml" in files) == (2, True)
     assert repo.read("order.avsc") == before
@@ -296,16 +300,17 @@ def test_a_type_that_nothing_uses_any_more_is_kept_and_named(
     repo: _Repository, tmp_path: Path
 ) -> None:
     repo.apply(_SHARED)
-    repo.register("order", "", "STRING", anew=True)
+    repo.register("order", "", "STRING")
     said = tmp_path / "said"
 
-    assert repo("import", "--update", f"{repo.namespace}/order", "--output", str(said))[0] == 0
+    assert repo("drift", "--adopt", f"{repo.namespace}/order", "--output", str(said))[0] == 0
 
-    assert said.read_text("utf-8").splitlines() == [
+    assert said.read_text("utf-8").splitlines()[-5:] == [
         f"wrote {repo.folder}/order.yaml",
-        f"removed {repo.folder}/order.avsc, which nothing uses any more",
+        f"removed {repo.folder}/order.avsc",
         "kept types/line.avsc, which nothing uses any more",
         "kept types/money.avsc, which nothing uses any more",
+        "read the changes (git diff), and commit them",
     ]
 
 
@@ -316,20 +321,13 @@ def test_what_says_the_same_stays_as_it_is(repo: _Repository) -> None:
     repo.apply({"order.yaml": manifest, "mine.avsc": own, **money})
     before = repo.read("mine.avsc")
     repo.register("order", json.dumps(record(field("m", _WITH_CURRENCY))))
-    assert repo.update("order")["files"] == ["types/money.avsc"]
+    assert repo.adopt("order")["files"] == ["types/money.avsc"]
     assert repo.read("mine.avsc") == before
 
-    repo.register("order", json.dumps(record(field("m", _WITH_CURRENCY))), "JSON", anew=True)
-    assert repo.update("order")["files"] == [f"{repo.folder}/order.yaml"]
+    repo.register("order", json.dumps(record(field("m", _WITH_CURRENCY))), "JSON")
+    assert repo.adopt("order")["files"] == [f"{repo.folder}/order.yaml"]
     assert repo.read("order.yaml") == manifest.replace("AVRO", "JSON")
     assert repo.read("mine.avsc") == before
-
-
-def test_a_namespace_is_no_topic_to_update(repo: _Repository) -> None:
-    repo.apply(_SHARED)
-
-    with pytest.raises(UsageError, match=f"{repo.namespace} is a namespace"):
-        repo("import", "--update", f"{repo.namespace}/order", repo.namespace)
 
 
 def test_a_repository_with_errors_is_left_alone(repo: _Repository) -> None:
@@ -339,10 +337,20 @@ def test_a_repository_with_errors_is_left_alone(repo: _Repository) -> None:
     before = repo.read("order.avsc")
     repo.write({"other.yaml": _TOPIC + "scheme: {}\n"})
 
-    with pytest.raises(UsageError, match="the files have errors"):
-        repo("import", "--update", f"{repo.namespace}/order")
+    code, text = repo("drift", "--adopt", f"{repo.namespace}/order")
+
+    assert (code, "unknown key 'scheme'" in text) == (1, True)
     assert repo.read("order.avsc") == before
 
-    repo.write({"other.yaml": _TOPIC, "order.avsc": "{"})
-    with pytest.raises(UsageError, match="changes that are not committed"):
-        repo("import", "--update", f"{repo.namespace}/order")
+
+def test_what_is_not_committed_is_not_overwritten(repo: _Repository) -> None:
+    manifest = _TOPIC + "schema: {type: AVRO, definition: order.avsc}\n"
+    repo.apply({"order.yaml": manifest, "order.avsc": json.dumps(record(field("id")))})
+    repo.register("order", json.dumps(record(field("id"), _OPTIONAL)))
+    mine = json.dumps(record(field("id", doc="mine")))
+    repo.write({"order.avsc": mine})
+
+    (reason,) = repo.refusals("order").values()
+
+    assert "changes that are not committed" in reason
+    assert repo.read("order.avsc") == mine
