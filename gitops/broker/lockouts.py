@@ -9,6 +9,17 @@ from typing import Final
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Role
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.producer_connection import admit_producer
+from gitops.model.policy import SchemaCompatibilityStrategy
+
+_STRICTNESS: Final = {
+    SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE: 0,
+    SchemaCompatibilityStrategy.BACKWARD_TRANSITIVE: 2,
+    SchemaCompatibilityStrategy.FULL_TRANSITIVE: 3,
+    SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE: 4,
+}
+"""What consumers are compared with: nothing; that they read the latest version (1, the others);
+that they read every version; that the versions read theirs, too; nobody is let in (Pulsar 4.0.7).
+"""
 
 ROLES: Final[tuple[Role, ...]] = ("consumer", "producer")
 
@@ -51,6 +62,19 @@ def find_lockouts(
         if not now.accepted and (is_new or admit(kind, before).accepted):
             lockouts.append(Lockout(kind=kind, reason=now.decision.reason))
     return tuple(lockouts)
+
+
+def is_stricter_for_consumers(before: ConnectionTarget, after: ConnectionTarget) -> bool:
+    """Whether consumers whose schema is no version may be let in before and refused after."""
+
+    def strictness(target: ConnectionTarget) -> int:
+        strategy = target.policies.strategy
+        is_single = len(target.history.entries) == 1
+        if strategy is SchemaCompatibilityStrategy.BACKWARD_TRANSITIVE and is_single:
+            return 1
+        return _STRICTNESS.get(strategy, 1)
+
+    return strictness(before) < strictness(after)
 
 
 def admit(kind: ClientKind, target: ConnectionTarget) -> Admission:

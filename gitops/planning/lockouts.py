@@ -21,7 +21,14 @@ from gitops.broker.connection import (
     Role,
 )
 from gitops.broker.lines.line import BrokerLine
-from gitops.broker.lockouts import ROLES, ClientKind, Lockout, admit, find_lockouts
+from gitops.broker.lockouts import (
+    ROLES,
+    ClientKind,
+    Lockout,
+    admit,
+    find_lockouts,
+    is_stricter_for_consumers,
+)
 from gitops.broker.registration import CANDIDATE, register
 from gitops.model.clients import (
     Client,
@@ -229,10 +236,10 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
         if change.upgrade:
             old, new = (replace(now, line=line) for line in change.upgrade)
             by_broker = find_lockouts(old, new, kinds)
-        # Under ALWAYS_COMPATIBLE consumers connect with any schema, and none of it is registered.
-        by_policy = find_lockouts(now, then, kinds) or find_lockouts(
-            now, then, [_consumer_with_another_schema(stored)]
-        )
+        by_policy = find_lockouts(now, then, kinds)
+        if not by_policy and is_stricter_for_consumers(now, then):
+            # A consumer of a topic in use is compared, and its schema is not registered.
+            by_policy = (Lockout(kind=_consumer_with_another_schema(stored), reason=""),)
     elif not change.is_new and change.before != change.after:
         kinds = _unversioned_kinds(appended, stored_after, change.declared)
         consumers = [kind for kind in kinds if kind.role == "consumer"]

@@ -608,6 +608,23 @@ def test_consumers_with_schemas_that_nobody_registered_are_locked_out_by_a_stric
     )
 
 
-@pytest.mark.parametrize("after", [Strategy.FULL_TRANSITIVE, Strategy.BACKWARD])
-def test_a_strategy_that_always_compared_consumers_locks_out_no_others(after: Strategy) -> None:
-    assert not lockouts(make_plan(strategy_change(Strategy.FULL, after, LONG)))
+@pytest.mark.parametrize(
+    ("before", "after", "versions", "rules"),
+    [
+        (Strategy.FULL, Strategy.FULL_TRANSITIVE, [LONG], ["PLAN-R021"]),
+        (Strategy.BACKWARD, Strategy.FULL_TRANSITIVE, [LONG, WIDER], ["PLAN-R021"]),
+        (Strategy.BACKWARD_TRANSITIVE, Strategy.FULL_TRANSITIVE, [LONG], ["PLAN-R021"]),
+        (Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE, [LONG, WIDER], ["PLAN-R021"]),
+        (Strategy.BACKWARD, Strategy.BACKWARD_TRANSITIVE, [LONG], []),
+        (Strategy.FULL, Strategy.BACKWARD, [LONG, WIDER], []),
+        (Strategy.BACKWARD, Strategy.FORWARD_TRANSITIVE, [LONG, WIDER], []),
+        (Strategy.FULL_TRANSITIVE, Strategy.FULL, [LONG, WIDER], []),
+    ],
+)
+def test_a_strategy_that_compares_consumers_with_more_may_lock_out_unregistered_schemas(
+    before: Strategy, after: Strategy, versions: list[SchemaInfo], rules: list[str]
+) -> None:
+    """BACKWARD, FORWARD, FULL and FORWARD_TRANSITIVE compare consumers alike (Pulsar 4.0.7)."""
+    findings = lockouts(make_plan(strategy_change(before, after, *versions)))
+
+    assert list(findings) == rules
