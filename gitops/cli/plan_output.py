@@ -105,7 +105,9 @@ def plan_request(
         locate=Locator(opened.tree, repository.topics).locate,
         today=today(),
         recorded=recorded_at_head(
-            opened.root, SnapshotRegistry(registry.name, opened.tree, registry.broker)
+            opened.root,
+            SnapshotRegistry(registry.name, opened.tree, registry.broker),
+            repository.config.registries,
         ),
     )
 

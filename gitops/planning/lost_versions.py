@@ -40,8 +40,9 @@ class RecordedVersions:
     `snapshot --accept-loss` recorded; `removed` are versions that somebody took out of the snapshot
     otherwise, so that they still count. `journals` are the journals that have more than the
     snapshot, by topic; `unreadable_journals` are those that are broken, with what is wrong.
-    `past_limit` is why git's history is not all there, empty where it is, `past_hint` what to do
-    about it.
+    `former_records` are files of topics that nothing else records: of snapshots of registries that
+    `gitops.yaml` does not have any more. `past_limit` is why git's history is not all there, empty
+    where it is, `past_hint` what to do about it.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class RecordedVersions:
     removed: Mapping[TopicName, RemovedVersions] = field(default_factory=dict)
     journals: Mapping[TopicName, str] = field(default_factory=dict)
     unreadable_journals: Mapping[str, str] = field(default_factory=dict)
+    former_records: Mapping[TopicName, str] = field(default_factory=dict)
     past_limit: str = ""
     past_hint: str = ""
 
@@ -111,6 +113,7 @@ def loss_findings(
     registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
     unknown: list[TopicName] = []
     redefined: list[TopicName] = []
+    formerly_recorded: list[TopicName] = []
     for topic in sorted(plan_input.desired.topics):
         action, live = registered.get(topic), plan_input.observed.topics[topic].history
         if topic in recorded.unreadable:
@@ -121,6 +124,8 @@ def loss_findings(
             is_known = recorded.history(topic).next_version or topic in recorded.accepted
             if recorded.past_limit and not is_known:
                 unknown.append(topic)
+            elif topic in recorded.former_records:
+                formerly_recorded.append(topic)
             elif former and not is_known and _is_redefined(former, action):
                 redefined.append(topic)
         if finding is None and action and topic in recorded.accepted:
@@ -129,6 +134,8 @@ def loss_findings(
             yield replace(finding, location=plan_input.locate(topic, ""))
     if unknown:
         yield _unknown_past_finding(plan_input, unknown, recorded)
+    if formerly_recorded:
+        yield _formerly_recorded_finding(plan_input, formerly_recorded, recorded)
     if redefined:
         yield _redefined_finding(plan_input, redefined)
     if any(action.latest_version is None for action in registered.values()):
@@ -222,6 +229,28 @@ def _unknown_past_finding(
     )
     location = plan_input.locate(topics[0], "")
     return replace(finding, severity=Severity.WARNING, location=location)
+
+
+def _formerly_recorded_finding(
+    plan_input: PlanInput, topics: Sequence[TopicName], recorded: RecordedVersions
+) -> Finding:
+    """Topics that get a first version, and that a registry of another name had: a warning."""
+    topic = topics[0]
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    verb = "has" if len(topics) == 1 else "have"
+    file = recorded.former_records[topic]
+    name = file.split("/")[1]
+    finding = make_finding(
+        "PLAN-R023",
+        f"whether the registry lost versions is unknown: {topic}{more} {verb} none there, and "
+        f"{file} has some, of a registry '{name}' that gitops.yaml does not have any more; if that "
+        "is this one, v0 gets another schema, and stored messages decode wrongly or not at all",
+        location=plan_input.locate(topic, ""),
+        subject=str(topic),
+        hint=f"if '{name}' was renamed: git mv snapshots/{name} snapshots/{plan_input.registry}, "
+        "or bring that folder back from git under the new name; then plan again",
+    )
+    return replace(finding, severity=Severity.WARNING)
 
 
 def _is_redefined(former: RegistryState, action: RegisterSchema) -> bool:

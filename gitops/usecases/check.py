@@ -359,7 +359,13 @@ class _RegistryAnswer:
         change = self._loaded.change
         past = SnapshotPast(change.checkout, change.base, frozenset({self.name, self._former_name}))
         recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
-        return partial(find_recorded, recorded, past, root=change.checkout.root)
+        return partial(
+            find_recorded,
+            recorded,
+            past,
+            root=change.checkout.root,
+            registries=self._loaded.head.config.registries,
+        )
 
     def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""

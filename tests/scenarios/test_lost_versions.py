@@ -796,3 +796,24 @@ def test_without_a_git_command_nothing_shows_what_was_lost(shop: Shop) -> None:
     assert "had versions before is unknown: there is no git command" in " ".join(
         done.stdout.split()
     )
+
+
+@pytest.mark.rule("PLAN-R023")
+@pytest.mark.parametrize("removed", ["snapshots", ".gitops"])
+def test_a_registry_that_was_renamed_has_a_snapshot_under_its_former_name(
+    shop: Shop, removed: str
+) -> None:
+    shop.lose("--force")
+    settings = shop.root / "gitops.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("live:", "renamed:"), "utf-8")
+    shutil.rmtree(shop.root / removed)
+    shop.repo.commit({})
+
+    _, findings = shop.findings("plan")
+
+    assert findings["PLAN-R023"]["severity"] == "warning"
+    assert (
+        "of a registry 'live' that gitops.yaml does not have any more"
+        in (findings["PLAN-R023"]["message"])
+    )
+    assert "git mv snapshots/live snapshots/renamed" in findings["PLAN-R023"]["hint"]

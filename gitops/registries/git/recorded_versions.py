@@ -33,14 +33,19 @@ VersionLookUp = Callable[[Collection[TopicName]], RecordedVersions]
 """Reads what was recorded of some topics."""
 
 
-def recorded_at_head(root: Path, snapshot: SnapshotRegistry) -> VersionLookUp:
-    """Looks into the snapshot, the journals, and the clone of `root` from its checked out head."""
+def recorded_at_head(
+    root: Path, snapshot: SnapshotRegistry, registries: Collection[str] = ()
+) -> VersionLookUp:
+    """Looks into the snapshot, the journals, and the clone of `root` from its checked out head.
+
+    With the names of all `registries`, snapshots of others are looked for, too.
+    """
 
     def look_up(topics: Collection[TopicName]) -> RecordedVersions:
         try:
             with open_checkout(root) as checkout:
                 past = SnapshotPast(checkout, head_of(checkout), frozenset({snapshot.name}))
-                return find_recorded(snapshot, past, topics, root)
+                return find_recorded(snapshot, past, topics, root, registries)
         except (GitFailedError, UsageError) as error:
             recorded = find_recorded(snapshot, None, topics, root)
             if isinstance(error, GitFailedError):
@@ -62,9 +67,15 @@ class SnapshotPast:
 
 
 def find_recorded(
-    snapshot: SnapshotRegistry, past: SnapshotPast | None, topics: Collection[TopicName], root: Path
+    snapshot: SnapshotRegistry,
+    past: SnapshotPast | None,
+    topics: Collection[TopicName],
+    root: Path,
+    registries: Collection[str] = (),
 ) -> RecordedVersions:
     """What was recorded of the topics: by the snapshot, its past, and the journals below `root`.
+
+    Of what nothing records, snapshots of none of the `registries` count as former records.
 
     Versions of the past that are gone from the snapshot still count, unless it says that their
     loss was accepted.
@@ -90,15 +101,31 @@ def find_recorded(
         if longer != known:
             histories[topic], journals[topic] = longer, journaled.files[topic.keeper]
     removed: dict[TopicName, RemovedVersions] = {}
+    former_records: dict[TopicName, str] = {}
     limit = ""
     if past and past.commit and topics:
         removed = _removed_versions(past, topics, histories, accepted)
+        unrecorded = [
+            topic
+            for topic in topics
+            if topic not in removed
+            and topic not in accepted
+            and not histories.get(topic, SchemaHistory()).next_version
+        ]
+        if registries and unrecorded:
+            kept = {folder_of(name) for name in (*registries, *past.names)}
+            for topic, path, entries in _earlier_entries(
+                past, unrecorded, lambda folder: folder not in kept
+            ):
+                if entries:
+                    former_records.setdefault(topic, path)
         oldest = oldest_known(past.checkout, past.commit)
         limit = f"the clone is shallow and begins at {oldest[:7]}" if oldest else ""
     return RecordedVersions(
         histories=histories,
         unreadable=unreadable,
         removed=removed,
+        former_records=former_records,
         accepted=accepted,
         journals=journals,
         unreadable_journals=journaled.unreadable,
@@ -120,7 +147,8 @@ def _removed_versions(
         for entry in (*(history.entries if history else ()), *(loss.versions if loss else ())):
             kept[topic, entry.version].append(entry.info)
     removed: dict[TopicName, RemovedVersions] = {}
-    for topic, path, entries in _earlier_entries(past, topics):
+    own = {folder_of(name) for name in past.names}
+    for topic, path, entries in _earlier_entries(past, topics, own.__contains__):
         for entry in entries:
             infos = kept[topic, entry.version]
             if entry.info in infos or any(is_same(entry.info, info) for info in infos):
@@ -132,11 +160,10 @@ def _removed_versions(
 
 
 def _earlier_entries(
-    past: SnapshotPast, topics: Collection[TopicName]
+    past: SnapshotPast, topics: Collection[TopicName], is_folder_wanted: Callable[[str], bool]
 ) -> Iterator[tuple[TopicName, str, tuple[SchemaEntry, ...]]]:
     """The versions in each earlier content of the topics' files, and in that of the commit."""
     checkout, commit = past.checkout, past.commit or ""
-    folders = {folder_of(name) for name in past.names}
     wanted = {_key(topic): topic for topic in topics}
     bases = {
         (str(topic.namespace), base)
@@ -146,7 +173,9 @@ def _earlier_entries(
     }
 
     def is_wanted(path: str) -> bool:
-        if "/".join(path.split("/")[:2]) not in folders or not is_of_topic(path):
+        folder = "/".join(path.split("/")[:2])
+        is_snapshot = path.startswith(SNAPSHOTS) and is_of_topic(path)
+        if not is_snapshot or not is_folder_wanted(folder):
             return False
         stem = path.rpartition("/")[2].removesuffix(".json")
         namespace = str(namespace_of(path))
