@@ -13,6 +13,7 @@ from typing import Final
 from gitops.model.decision import StoredSchema
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
 from gitops.schemas.event_kinds import changed_parts, is_of_kind
+from gitops.schemas.json.reading import JAVA_CLASS
 from gitops.schemas.key_value.parser import add_half_prefix
 from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import Reason, Remark
@@ -40,7 +41,8 @@ def unread_messages(
     """What the new schema cannot read, with the newest version concerned; `versions` oldest first.
 
     Of AVRO by Avro's resolution, of JSON by what clients take, also in halves of a KEY_VALUE. What
-    the latest version cannot read either was reported when that was registered. Under
+    the latest version cannot read either was reported when that was registered. What a Java class
+    makes of other values is reported by the review of the change. Under
     ALWAYS_COMPATIBLE definitions of one kind of event are compared elsewhere.
     """
     if not versions:
@@ -58,7 +60,8 @@ def unread_messages(
         known = {(half, one.path) for half, one in _reasons(types, old, latest)}
         for half, reason in _reasons(types, old, new):
             place = (half, reason.path)
-            if place not in known and place not in reported:
+            is_reviewed = reason.rule == JAVA_CLASS
+            if not is_reviewed and place not in known and place not in reported:
                 reported.add(place)
                 yield version, _remark(version, half, reason)
 

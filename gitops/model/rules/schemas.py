@@ -106,6 +106,9 @@ AVRO_RULES: Final = (
         "schemas.avro.review_definition.review_top",
     ),
     warning("AVRO-W012", "a default changes", "schemas.avro.changed_defaults.default_remarks"),
+    reader_warning(
+        "AVRO-W013", "a Java class changes", "schemas.avro.java_classes.java_class_remarks"
+    ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
 

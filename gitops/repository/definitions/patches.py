@@ -102,7 +102,7 @@ def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str 
 
 _TYPE_MEMBERS: Final = frozenset(
     ("type", "name", "namespace", "items", "values", "fields", "symbols", "size")
-) | {"logicalType", "precision", "scale", "default"}
+) | {"logicalType", "precision", "scale", "default", "java-class", "java-key-class"}
 """Members of a type or a field that the type of another version has its own of."""
 
 
@@ -346,6 +346,7 @@ _MAKERS: Final[dict[str, tuple[tuple[str, _Maker], ...]]] = {
     "AVRO-W005": _OLD_TYPE,
     "AVRO-W006": (("an alias", _alias), ("an alias of the record", _record_alias)),
     "AVRO-W008": _OLD_TYPE,
+    "AVRO-W013": _OLD_TYPE,
 }
 
 

@@ -8,6 +8,7 @@ from gitops.schemas.avro import changed_defaults, review_types, review_unions
 from gitops.schemas.avro.aliases import Aliases, data_aliases_for
 from gitops.schemas.avro.equality import equal
 from gitops.schemas.avro.field_matching import guess_renames, match, match_aliases
+from gitops.schemas.avro.java_classes import java_class_remarks
 from gitops.schemas.avro.pointers import Pointers
 from gitops.schemas.avro.review_types import Change, Wire
 from gitops.schemas.avro.schema import (
@@ -201,11 +202,14 @@ class _Walk:
             case (Union(), _) | (_, Union()):
                 yield from self._unions(old, new, at)
             case Array(), Array():
+                yield from java_class_remarks(old, new, at)
                 yield from self.remarks(old.items, new.items, at.into("[]", "items"))
             case Map(), Map():
+                yield from java_class_remarks(old, new, at)
                 yield from self.remarks(old.values, new.values, at.into("{}", "values"))
             case ((Primitive() | Fixed()), (Primitive() | Fixed())):
                 yield from review_types.scalar_remarks(old, new, at.at_definitions(old, new))
+                yield from java_class_remarks(old, new, at)
             case (Record(), Record()) | (Enum(), Enum()) if self._is_first(old, new):
                 yield from self._named(old, new, at.at_definitions(old, new))
             case _:

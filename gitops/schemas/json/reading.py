@@ -26,6 +26,7 @@ from gitops.schemas.avro.schema import (
 from gitops.schemas.row import Reason
 
 _RULE: Final = "AVRO-R001"
+JAVA_CLASS: Final = "AVRO-W013"
 
 
 class Answer(PythonEnum):
@@ -208,6 +209,12 @@ def _java_form(schema: Schema) -> str:
             return ""
 
 
+def _differ_in_java_class(writer: Schema, reader: Schema) -> bool:
+    classed = (Primitive, Array)
+    is_same = isinstance(writer, classed) and writer.kind == reader.kind
+    return is_same and bool({_java_form(writer), _java_form(reader)} & _JAVA_CLASSES)
+
+
 def _has_logical_type(schema: Schema) -> bool:
     return isinstance(schema, Primitive | Fixed) and "logicalType" in schema.props
 
@@ -226,7 +233,7 @@ def _reason(writer: Schema, reader: Schema, place: _Place, answer: Answer) -> Re
         message = f"a reader of {read} cannot read {written} in JSON"
     keep = f"keep {written}" if writer.kind != "null" else "keep it nullable"
     return Reason(
-        rule=_RULE,
+        rule=JAVA_CLASS if _differ_in_java_class(writer, reader) else _RULE,
         message=message,
         path=place.path,
         writer_pointer=place.writer,
