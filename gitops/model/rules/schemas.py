@@ -109,6 +109,11 @@ AVRO_RULES: Final = (
     reader_warning(
         "AVRO-W013", "a Java class changes", "schemas.avro.java_classes.java_class_remarks"
     ),
+    warning(
+        "AVRO-W014",
+        "symbols of an enum in JSON change places",
+        "schemas.avro.review_types._moved_symbols",
+    ),
 )
 """AVRO-*, JSON-*: definitions in Avro's form.
 

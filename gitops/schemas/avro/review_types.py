@@ -125,6 +125,29 @@ def enum_remarks(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
             stops_old_readers=not _has_default(old, at),
             breaks_old_readers=not _has_default(old, at),
         )
+    if at.wire is Wire.JSON:
+        yield from _moved_symbols(old, new, at)
+
+
+def _moved_symbols(old: Enum, new: Enum, at: Change) -> Iterator[Remark]:
+    """Python's client writes an enum's value, and Jackson reads a number as a position."""
+    moved = [
+        symbol
+        for index, symbol in enumerate(new.symbols)
+        if symbol in old.symbols and old.symbols.index(symbol) != index
+    ]
+    if not moved:
+        return
+    yield Remark(
+        rule="AVRO-W014",
+        message=f"enum {short_name(new.name)} has {_named(moved)} at another position: Python's "
+        "client writes enums as numbers, which consumers in Java read as positions, so that they "
+        "get another symbol from stored messages of Python",
+        path=at.path,
+        pointer=f"{at.pointer}/symbols/{new.symbols.index(moved[0])}",
+        old_pointer=f"{at.old_pointer}/symbols/{old.symbols.index(moved[0])}",
+        hint="keep the order of the symbols, and add new ones at the end",
+    )
 
 
 def _reads(reader: Enum, at: Change) -> str:

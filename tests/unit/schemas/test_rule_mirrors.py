@@ -22,7 +22,7 @@ _MIRRORS: Final = {
     "AVRO-W002": "AVRO-W001",
     **{rule: rule for rule in ("AVRO-W003", "AVRO-W004", "AVRO-W005", "AVRO-W006", "AVRO-W007")},
     **{rule: rule for rule in ("AVRO-W008", "AVRO-W009", "AVRO-W010")},
-    **{rule: rule for rule in ("AVRO-W012", "AVRO-W013")},
+    **{rule: rule for rule in ("AVRO-W012", "AVRO-W013", "AVRO-W014")},
     **{rule: rule for rule in ("KV-W001", "KV-W002")},
     "PROTOBUF-W001": "PROTOBUF-W001",
     **{f"PROTO-W{number:03}": f"PROTO-W{number:03}" for number in (*range(2, 9), 10, 11)},
@@ -42,8 +42,8 @@ _RESOLUTION: Final = [
 ]
 
 
-def _rules(old: Path, new: Path, strategy: str) -> set[str]:
-    return {one.rule for one in compare_files([old, new], strategy, None).findings}
+def _rules(old: Path, new: Path, strategy: str, schema_type: str | None = None) -> set[str]:
+    return {one.rule for one in compare_files([old, new], strategy, schema_type).findings}
 
 
 @pytest.mark.parametrize("case", _RESOLUTION, ids=str)
@@ -76,7 +76,8 @@ def _rules_of_the_change_back(rule: str, folder: Path) -> set[str]:
     (case,) = (case for case in cases("strategy") if str(case) == f"{rule}/example")
     example = case.write(folder)
     (old,), (new,) = example.glob("old.*"), example.glob("new.*")
-    return _rules(new, old, "FULL")
+    schema_type = case.text("type").strip() if "type" in case.files else None
+    return _rules(new, old, "FULL", schema_type)
 
 
 def test_no_rule_is_without_a_mirror_or_a_reason() -> None:
