@@ -18,7 +18,7 @@ from gitops.schemas.types import SchemaTypes
 _CHANGED_DEFAULT: Final = "AVRO-W012"
 
 _OF_THE_STEP: Final = frozenset(
-    {"AVRO-W006", "AVRO-W007", _CHANGED_DEFAULT, "KV-W002", "PROTO-W011"}
+    {"AVRO-W006", "AVRO-W007", _CHANGED_DEFAULT, "KV-W002", "KV-W005", "PROTO-W011"}
 )
 """What is about the step from the latest version, not about what older messages hold."""
 

@@ -141,6 +141,11 @@ KEY_VALUE_RULES: Final = (
         "nobody reads the definition of half of a KEY_VALUE",
         "schemas.key_value.review.ignored_definitions",
     ),
+    warning(
+        "KV-W005",
+        "the bytes of a separated key change",
+        "schemas.key_value.review.key_remarks",
+    ),
 )
 """KV-*: pairs of key and value that the broker accepts and should not."""
 

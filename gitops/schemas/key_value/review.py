@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.key_value.parser import ENCODING, HALVES, INLINE, named_halves, split
+from gitops.schemas.client_profiles import Decoding
+from gitops.schemas.key_value.parser import (
+    ENCODING,
+    HALVES,
+    INLINE,
+    add_half_prefix,
+    named_halves,
+    split,
+)
 from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import (
     Remark,
@@ -15,6 +23,7 @@ from gitops.schemas.row import (
     UndecodableError,
 )
 
+_SEPARATED: Final = "SEPARATED"
 _NESTED: Final = Remark(
     rule="KV-P001",
     message="half of a KEY_VALUE is itself a KEY_VALUE: the broker reads the first four letters "
@@ -104,6 +113,47 @@ def _encoding(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
             breaks_readers=True,
             breaks_old_readers=True,
         )
+
+
+def key_remarks(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
+    """A SEPARATED key that has other bytes: routing, Key_Shared and compaction compare these.
+
+    Of AVRO alone: in JSON the bytes depend on the client and on the values.
+    """
+    if any(schema.properties.get(ENCODING) != _SEPARATED for schema in (old, new)):
+        return
+    try:
+        before, after = dict(named_halves(old, new))["key"]
+    except UndecodableError:
+        return
+    if before.type is not after.type:
+        return
+    place = _layout_change(row_of(after.type), before, after)
+    if place is None:
+        return
+    path, pointer, old_pointer = place
+    remark = Remark(
+        rule="KV-W005",
+        message="the bytes of a SEPARATED key change: messages of one key have another message "
+        "key than before, so that they go to another partition or Key_Shared consumer, and "
+        "compaction keeps an older message beside the newer one",
+        path=path,
+        pointer=pointer,
+        old_pointer=old_pointer,
+        hint="keep the key as it is, or move to a new topic",
+    )
+    yield add_half_prefix(remark, "key")
+
+
+def _layout_change(
+    row: SchemaTypeRow, old: StoredSchema, new: StoredSchema
+) -> tuple[str, str, str] | None:
+    """The path and both pointers from which the bytes of a value differ, None if nowhere."""
+    for misreading in row.misreadings(Decoding.OWN_SCHEMA, old, new):
+        return misreading.path, misreading.reader_pointer, misreading.writer_pointer
+    for misreading in row.misreadings(Decoding.OWN_SCHEMA, new, old):
+        return misreading.path, misreading.writer_pointer, misreading.reader_pointer
+    return None
 
 
 def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:

@@ -104,7 +104,7 @@ def _review_change(
         if before.type is after.type
         for remark in row_of(after.type).review_change(before, after, strategy)
     )
-    return (*review.remarks(old, new), *of_halves)
+    return (*review.remarks(old, new), *review.key_remarks(row_of, old, new), *of_halves)
 
 
 def _used_defaults(row_of: RowOf, writer: StoredSchema, reader: StoredSchema) -> frozenset[str]:

@@ -23,7 +23,7 @@ _MIRRORS: Final = {
     **{rule: rule for rule in ("AVRO-W003", "AVRO-W004", "AVRO-W005", "AVRO-W006", "AVRO-W007")},
     **{rule: rule for rule in ("AVRO-W008", "AVRO-W009", "AVRO-W010")},
     **{rule: rule for rule in ("AVRO-W012", "AVRO-W013", "AVRO-W014")},
-    **{rule: rule for rule in ("KV-W001", "KV-W002")},
+    **{rule: rule for rule in ("KV-W001", "KV-W002", "KV-W005")},
     "PROTOBUF-W001": "PROTOBUF-W001",
     **{f"PROTO-W{number:03}": f"PROTO-W{number:03}" for number in (*range(2, 9), 10, 11)},
 }
