@@ -202,6 +202,7 @@ STEPS: Final = (
         name="a strategy is tightened",
         edit=lambda s: loosen(s, ORDERS, "BACKWARD", "BACKWARD_TRANSITIVE"),
         plan=("shop/orders schemaCompatibilityStrategy BACKWARD → BACKWARD_TRANSITIVE",),
+        findings=(f"PLAN-R021 {ORDERS}/namespace.yaml",),
         touched=ALL,
     ),
     Step(
