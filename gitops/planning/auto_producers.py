@@ -10,8 +10,8 @@ from gitops.model.findings import Finding
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
 from gitops.planning.refusals import TopicCase
-from gitops.schemas.client_profiles import Decoding
 from gitops.schemas.event_kinds import changed_parts
+from gitops.schemas.layout import layout_change
 from gitops.schemas.types import SchemaTypes
 
 _MOST_NAMES: Final = 10
@@ -60,20 +60,11 @@ def auto_producer_findings(
 def _layout_change(
     types: SchemaTypes, old: StoredSchema, new: StoredSchema
 ) -> tuple[str, str] | None:
-    """The path and the pointer from which messages of both differ in their bytes, None if nowhere.
-
-    JSON and Protobuf are read by names and numbers, whatever version a message carries.
-    """
+    """The path and the pointer from which messages of both differ in their bytes."""
     if old.type is not new.type:
         return "", ""
     for half, before, after in changed_parts(types, old, new):
-        row = types.row_of(after.type)
-        if Decoding.OWN_SCHEMA not in row.decoded_by:
-            continue
-        for misreading in row.misreadings(Decoding.OWN_SCHEMA, before, after):
-            pointer = "" if half else misreading.reader_pointer
-            return ".".join(filter(None, (half, misreading.path))), pointer
-        for reason in row.resolve(before, after):
-            pointer = "" if half else reason.reader_pointer
-            return ".".join(filter(None, (half, reason.path))), pointer
+        if change := layout_change(types.row_of(after.type), before, after):
+            path = ".".join(filter(None, (half, change.path)))
+            return path, "" if half else change.pointer
     return None

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gitops.model.decision import StoredSchema
-from gitops.schemas.client_profiles import Decoding
 from gitops.schemas.key_value.parser import (
     ENCODING,
     HALVES,
@@ -15,6 +14,7 @@ from gitops.schemas.key_value.parser import (
     named_halves,
     split,
 )
+from gitops.schemas.layout import layout_change
 from gitops.schemas.primitive.row import may_share_bytes
 from gitops.schemas.row import (
     Remark,
@@ -128,32 +128,20 @@ def key_remarks(row_of: RowOf, old: StoredSchema, new: StoredSchema) -> Iterator
         return
     if before.type is not after.type:
         return
-    place = _layout_change(row_of(after.type), before, after)
-    if place is None:
+    change = layout_change(row_of(after.type), before, after)
+    if change is None:
         return
-    path, pointer, old_pointer = place
     remark = Remark(
         rule="KV-W005",
         message="the bytes of a SEPARATED key change: messages of one key have another message "
         "key than before, so that they go to another partition or Key_Shared consumer, and "
         "compaction keeps an older message beside the newer one",
-        path=path,
-        pointer=pointer,
-        old_pointer=old_pointer,
+        path=change.path,
+        pointer=change.pointer,
+        old_pointer=change.old_pointer,
         hint="keep the key as it is, or move to a new topic",
     )
     yield add_half_prefix(remark, "key")
-
-
-def _layout_change(
-    row: SchemaTypeRow, old: StoredSchema, new: StoredSchema
-) -> tuple[str, str, str] | None:
-    """The path and both pointers from which the bytes of a value differ, None if nowhere."""
-    for misreading in row.misreadings(Decoding.OWN_SCHEMA, old, new):
-        return misreading.path, misreading.reader_pointer, misreading.writer_pointer
-    for misreading in row.misreadings(Decoding.OWN_SCHEMA, new, old):
-        return misreading.path, misreading.writer_pointer, misreading.reader_pointer
-    return None
 
 
 def _half_types(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:

@@ -68,8 +68,16 @@ def test_a_changed_layout_is_a_warning_that_names_the_client(new: SchemaInfo, pl
     )
 
 
-def test_an_int_that_becomes_a_long_has_the_same_bytes() -> None:
-    assert not _findings(history(avro(A)), avro(field("a", "long")))
+def test_an_int_and_a_long_have_the_same_bytes() -> None:
+    long = avro(field("a", "long"))
+
+    assert not _findings(history(avro(A)), long)
+    assert not _findings(history(long), avro(A), strategy=Strategy.ALWAYS_COMPATIBLE)
+
+
+@pytest.mark.parametrize("new", [avro(), avro(field("a", "string"))], ids=["removed", "another"])
+def test_a_last_field_that_is_removed_or_becomes_another_type(new: SchemaInfo) -> None:
+    assert len(_findings(history(avro(A)), new, strategy=Strategy.ALWAYS_COMPATIBLE)) == 1
 
 
 def test_json_is_read_by_names_whatever_version_a_message_carries() -> None:
