@@ -55,6 +55,8 @@ def field_changes(
     if old.type is new.type and old.packed != new.packed and old.repeated and new.repeated:
         sides = ("packed" if one.packed else "not packed" for one in (old, new))
         yield change(path, next(sides), next(sides), "readers accept both")
+    if old.type is new.type:
+        yield from _part_value(path, "UTF-8", _utf8_check(old), _utf8_check(new))
 
 
 def enum_changes(old: Enum, new: Enum, path: str) -> Iterator[SchemaChange]:
@@ -102,6 +104,16 @@ def _oneof(field: Field, message: Message) -> str:
 
 def _presence(field: Field) -> str:
     return "explicit" if field.presence else "implicit"
+
+
+def _utf8_check(field: Field) -> str:
+    if not field.checks_utf8:
+        return "unchecked"
+    return "checked in Java" if field.only_java else "checked"
+
+
+def _wire_format(message: Message) -> str:
+    return "message set" if message.message_set else "message"
 
 
 def _closed(enum: Enum) -> str:
@@ -195,7 +207,9 @@ class _Diff:
                 yield from self._types(before, field, place)
         for field in matched.removed:
             yield removal(_place(path, field, old), render_field(field))
-        yield from reserved_changes(old, new, path or new.full_name)
+        place = path or new.full_name
+        yield from _part_value(place, "layout", _wire_format(old), _wire_format(new))
+        yield from reserved_changes(old, new, place)
 
     def _types(self, old: Field, new: Field, path: str) -> Iterator[SchemaChange]:
         if old.message and new.message:

@@ -72,6 +72,7 @@ class _Resolving:
                 oneofs=message.oneofs,
                 reserved=message.reserved,
                 map_entry=message.map_entry,
+                message_set=message.message_set,
             )
             inner = features.inherit_features(around, message.features)
             self._enter(message.messages, message.enums, symbol.full_name, pool, inner)

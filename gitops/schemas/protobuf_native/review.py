@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gitops.schemas.protobuf_native import review_fields, review_types
+from gitops.schemas.protobuf_native.descriptors import Type
 from gitops.schemas.protobuf_native.errors import InvalidEnvelopeError
 from gitops.schemas.protobuf_native.field_matching import similar_names
 from gitops.schemas.protobuf_native.parser import resolve
@@ -123,6 +124,7 @@ class _Walk:
         self._waiting: deque[Change] = deque()
         self._seen: set[tuple[Message | Enum, Message | Enum]] = set()
         self._replaced: dict[tuple[Message, Message], _Losses] = {}
+        self._texts: list[tuple[Change, Field, Field]] = []
 
     def remarks(self, old: Message, new: Message) -> Iterator[Remark]:
         self._enter(Change(old=old, new=new, forward=self._forward))
@@ -130,7 +132,10 @@ class _Walk:
             at = self._waiting.popleft()
             yield from _of_messages(at)
             for was, now in review_fields.same_number_fields(at):
+                if was.type is now.type is Type.STRING:
+                    self._texts.append((at, was, now))
                 yield from self._types(was, now, at)
+        yield from review_types.utf8_remarks(self._texts, forward=self._forward)
 
     def _enter(self, at: Change) -> None:
         if (at.old, at.new) not in self._seen:
@@ -187,6 +192,7 @@ class _Walk:
 def _of_messages(at: Change) -> Iterator[Remark]:
     """What is said of two messages alone, without the types of their fields."""
     pairs = review_fields.same_number_fields(at)
+    yield from review_types.layout_remarks(at)
     yield from review_fields.number_remarks(at)
     yield from review_fields.required_field_remarks(at)
     for old, new in pairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -132,6 +132,82 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
             breaks_readers=back is not None and back.lost,
             breaks_old_readers=forth is not None and forth.lost,
         )
+
+
+def layout_remarks(at: Change) -> Iterator[Remark]:
+    """About a message that becomes a message set, whose readers alone know both layouts.
+
+    So it is in Java (protobuf-java 3.25.5), C++ and Python; Go has no message sets.
+    """
+    if at.old.message_set == at.new.message_set:
+        return
+    if not at.new.message_set:
+        what = "is no message set now"
+        effect = consumers_text(
+            "do not find its extensions, which older messages have as groups", ""
+        )
+    elif at.forward:
+        what = "becomes a message set"
+        effect = consumers_text("", "do not find its extensions, which are groups now")
+    else:
+        what = "becomes a message set"
+        effect = (
+            "consumers with the new schema read the extensions of older messages in Java, C++ "
+            "and Python; in other languages that is unknown"
+        )
+    remark = at.remark(
+        "PROTO-W004",
+        f"{short_name(at.new.full_name)} {what}, which Pulsar does not compare: {effect}",
+        old=None,
+        new=None,
+        hint="keep the option `message_set_wire_format` as it is",
+    )
+    yield replace(
+        remark,
+        path=at.path or at.new.full_name,
+        breaks_readers=at.old.message_set,
+        breaks_old_readers=at.new.message_set,
+    )
+
+
+def utf8_remarks(
+    texts: Sequence[tuple[Change, Field, Field]], *, forward: bool
+) -> Iterator[Remark]:
+    """About strings that readers check now, or no longer: one remark for all of them.
+
+    In most cases a whole file moves to another syntax, and few producers write other bytes than
+    UTF-8: hence no reader counts as one that fails.
+    """
+    stricter = [text for text in texts if _utf8_check(text[1]) < _utf8_check(text[2])]
+    if stricter:
+        yield _utf8_remark(stricter, "are checked for UTF-8 now", "new")
+    looser = [text for text in texts if _utf8_check(text[1]) > _utf8_check(text[2])]
+    if looser and forward:
+        yield _utf8_remark(looser, "are no longer checked for UTF-8", "old")
+
+
+def _utf8_check(field: Field) -> int:
+    """Who refuses bytes that are not UTF-8: nobody (0), Java alone (1), everybody (2)."""
+    if not field.checks_utf8:
+        return 0
+    return 1 if field.only_java else 2
+
+
+def _utf8_remark(texts: Sequence[tuple[Change, Field, Field]], change: str, who: str) -> Remark:
+    at, old, new = texts[0]
+    reader, writer = (new, old) if who == "new" else (old, new)
+    where = " in Java" if reader.only_java else " outside Java" if writer.only_java else ""
+    others = len(texts) - 1
+    strings = f"strings such as '{at.path_of(new)}'" if others else f"'{at.path_of(new)}'"
+    return at.remark(
+        "PROTO-W005",
+        f"{strings} {change if others else change.replace('are', 'is', 1)}, which Pulsar does not "
+        f"compare: consumers{where} with the {who} schema fail on bytes that are not UTF-8, which "
+        "producers may write where nobody checks",
+        old=old,
+        new=new,
+        hint="make sure that every producer writes UTF-8",
+    )
 
 
 def consumers_text(new: str, old: str) -> str:
@@ -276,7 +352,30 @@ def enum_remarks(old: Field, new: Field, path: str, *, forward: bool) -> tuple[R
     if old.enum is None or new.enum is None:
         return ()
     both = _Enums(old.enum, new.enum, path, needs_value(old), needs_value(new))
-    return tuple(both.remarks(forward=forward))
+    closed = _closed_remarks(old, new, path, forward=forward)
+    return (*closed, *both.remarks(forward=forward))
+
+
+def _closed_remarks(old: Field, new: Field, path: str, *, forward: bool) -> Iterator[Remark]:
+    """Only an open enum lets messages have numbers that it does not name."""
+    if old.enum is None or new.enum is None or old.closed == new.closed:
+        return
+    if not (new.closed or forward):
+        return
+    reader, who, written = (new, "new", "older") if new.closed else (old, "old", "new")
+    name = short_name(new.enum.full_name)
+    where = " in Java" if reader.only_java else ""
+    yield Remark(
+        rule="PROTO-W009",
+        message=f"{name} becomes {'closed' if new.closed else 'open'}{where}: consumers{where} "
+        f"with the {who} schema {_without(needs_value=needs_value(reader))} where {written} "
+        "messages have a number that it does not name",
+        path=path,
+        pointer=pointer(new.enum.full_name),
+        old_pointer=pointer(old.enum.full_name),
+        hint=f"keep it {'open' if new.closed else 'closed'}, or name every number that messages "
+        "have",
+    )
 
 
 @dataclass(slots=True)
@@ -288,7 +387,6 @@ class _Enums:
     new_needs_value: bool
 
     def remarks(self, *, forward: bool) -> Iterator[Remark]:
-        yield from self._closed(forward=forward)
         later, earlier = self.new.numbers, self.old.numbers
         kept = {number for name, number in earlier.items() if later.get(name) == number}
         there: dict[int, list[str]] = {}
@@ -311,23 +409,6 @@ class _Enums:
                 yield self._other_name(value, names[0], known=is_known, forward=forward)
         if forward and self.old.closed:
             yield from self._added()
-
-    def _closed(self, *, forward: bool) -> Iterator[Remark]:
-        """Only an open enum lets messages have numbers that it does not name."""
-        if self.old.closed == self.new.closed or not (self.new.closed or forward):
-            return
-        is_closed = self.new.closed
-        who, written = ("new", "older") if is_closed else ("old", "new")
-        needs_value = self.new_needs_value if is_closed else self.old_needs_value
-        yield self._remark(
-            "PROTO-W009",
-            f"{self._name} becomes {'closed' if is_closed else 'open'}: consumers with the {who} "
-            f"schema {_without(needs_value=needs_value)} where {written} messages have a number "
-            "that it does not name",
-            None,
-            None,
-            f"keep it {'open' if is_closed else 'closed'}, or name every number that messages have",
-        )
 
     def _removed(self, value: EnumValue) -> Remark:
         reserved = self.new.reserved.has(value.number)

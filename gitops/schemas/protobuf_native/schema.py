@@ -37,13 +37,17 @@ class Enum:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Message:
-    """`fields` in the order of the file, extensions of other files and messages behind them."""
+    """`fields` in the order of the file, extensions of other files and messages behind them.
+
+    `message_set`: its extensions are laid out as groups (`message_set_wire_format`).
+    """
 
     full_name: str
     fields: tuple[Field, ...] = ()
     oneofs: tuple[str, ...] = ()
     reserved: ReservedFields = _NOTHING_RESERVED
     map_entry: bool = False
+    message_set: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
