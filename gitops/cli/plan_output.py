@@ -108,6 +108,7 @@ def plan_request(
             opened.root,
             SnapshotRegistry(registry.name, opened.tree, registry.broker),
             repository.config.registries,
+            address=registry.address,
         ),
     )
 

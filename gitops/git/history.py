@@ -76,6 +76,12 @@ def replaced_files(checkout: Checkout, commit: str, pattern: str) -> frozenset[F
     return frozenset(_replaced(checkout, logged))
 
 
+def first_commit(checkout: Checkout, commit: str, blob: str) -> str:
+    """The oldest of the commits up to this one with a blob; empty if git does not find it."""
+    words = ("log", "-m", "--reverse", "--no-ext-diff", "--format=%H", f"--find-object={blob}")
+    return checkout.ask(*words, commit).decode("ascii").partition("\n")[0]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitPaths:
     """A commit, and the files below the folder of the schemas that it changed."""

@@ -49,11 +49,14 @@ class CommitTree:
 
     def read(self, path: str) -> bytes:
         """The content of a file; raises UnreadableFileError, OutsideRepositoryError."""
-        found = self.resolve(path)
-        entry = self._entries.get(found)
+        return self._checkout.blob(self.blob_of(path), path)
+
+    def blob_of(self, path: str) -> str:
+        """The blob that has the content of a file; raises as `read`."""
+        entry = self._entries.get(self.resolve(path))
         if entry is None:
             raise UnreadableFileError("no such file", where=path)
-        return self._checkout.blob(entry.blob, path)
+        return entry.blob
 
     def resolve(self, path: str) -> str:
         """Where a path leads through symbolic links; raises UnreadableFileError."""

@@ -28,24 +28,38 @@ class JournaledVersions:
     """The versions that journals have of a registry, by topic; `files` are the journals.
 
     `forgotten` are topics that `schemas delete --force` removed. `unreadable` are journals that are
-    broken, with what is wrong.
+    broken, with what is wrong. `elsewhere` are versions that a registry of the same name had at
+    other addresses, with the journal and the address.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
     files: Mapping[TopicName, str] = field(default_factory=dict)
     forgotten: frozenset[TopicName] = frozenset()
     unreadable: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[TopicName, VersionsElsewhere] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionsElsewhere:
+    """What a journal has of a topic in a registry of the same name at another address."""
+
+    history: SchemaHistory
+    file: str
+    address: str
 
 
 def read_versions(
-    root: Path, registry: str, accepted: Mapping[TopicName, str] = MappingProxyType({})
+    root: Path,
+    registry: str,
+    address: str = "",
+    accepted: Mapping[TopicName, str] = MappingProxyType({}),
 ) -> JournaledVersions:
     """From the journals in `.gitops`, and from those of plan files at the root.
 
-    A registry that got another address is the same registry, as it is for a snapshot. A journal
-    elsewhere may be of another repository, whose registry has the same name. `accepted` is when
-    the loss of a topic's versions was accepted, by the name of its keeper: what runs before that
-    registered is not expected.
+    What was registered at another address does not count: a rehearsal may have had the same name.
+    Without `address` all of it counts. A journal elsewhere may be of another repository, whose
+    registry has the same name. `accepted` is when the loss of a topic's versions was accepted, by
+    the name of its keeper: what runs before that registered is not expected.
     """
     runs: list[tuple[JournalRun, str]] = []
     unreadable: dict[str, str] = {}
@@ -57,17 +71,33 @@ def read_versions(
             unreadable[name] = error.what
     histories: dict[TopicName, SchemaHistory] = {}
     files: dict[TopicName, str] = {}
+    elsewhere: dict[TopicName, VersionsElsewhere] = {}
     for run, name in sorted(runs, key=lambda item: item[0].began):
+        is_elsewhere = bool(address) and run.address != address
+        known: Mapping[TopicName, SchemaHistory] = histories
+        if is_elsewhere:
+            same = (item for item in elsewhere.items() if item[1].address == run.address)
+            known = {topic: versions.history for topic, versions in same}
         try:
-            changed = _histories_after(run, histories, accepted)
+            changed = _histories_after(run, known, accepted)
         except (KeyError, TypeError, ValueError, AttributeError, GitopsError):
             unreadable[name] = "an action in it is none of an apply"
+            continue
+        if is_elsewhere:
+            elsewhere |= {
+                topic: VersionsElsewhere(history=history, file=name, address=run.address)
+                for topic, history in changed.items()
+            }
             continue
         histories |= changed
         files |= dict.fromkeys(changed, name)
     forgotten = frozenset(topic for topic, file in files.items() if file.endswith(DELETIONS))
     return JournaledVersions(
-        histories=histories, files=files, forgotten=forgotten, unreadable=unreadable
+        histories=histories,
+        files=files,
+        forgotten=forgotten,
+        unreadable=unreadable,
+        elsewhere=elsewhere,
     )
 
 

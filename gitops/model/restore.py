@@ -66,8 +66,9 @@ class Restore:
     `plan` has the actions in their order, and none where there is an obstacle. `release` is that
     of the brokers which the snapshot was taken of, empty where it is not known; `taken` when that
     was, in UTC as RFC 3339, empty where it is not known. `left` is no obstacle, and stays.
-    `journals` have versions that the snapshot lacks. `unrecorded` are topics whose schema in git is
-    none of the versions that are restored.
+    `additions` have versions that the snapshot lacks. `unrecorded` are topics whose schema in git
+    is none of the versions that are restored, and topics that only git's history records. `notes`
+    say what of the records does not count.
     """
 
     source: str
@@ -77,8 +78,9 @@ class Restore:
     topics: tuple[TopicRestore, ...] = ()
     others: tuple[Obstacle, ...] = ()
     left: tuple[Difference, ...] = ()
-    journals: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
     unrecorded: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:

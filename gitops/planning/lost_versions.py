@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from gitops.broker.lines.table import find_line, line_of
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
+from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
 from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory
 from gitops.model.state import RegistryState
@@ -22,13 +24,36 @@ from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import PlanInput
 from gitops.planning.refusals import version_list
 
+SNAPSHOT: Final = "the snapshot"
+_LISTED: Final = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedVersions:
-    """Versions that a snapshot's `file` had at earlier commits and has no more."""
+    """Versions that a snapshot's `file` had at earlier commits and has no more.
+
+    `commits` has for each of them the first commit with it.
+    """
 
     file: str
     entries: tuple[SchemaEntry, ...] = ()
+    commits: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncountedVersions:
+    """Versions that a `file` has of a registry of the same name at another `address`."""
+
+    file: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A version of which `sources` have different schemas."""
+
+    version: int
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +66,10 @@ class RecordedVersions:
     otherwise, so that they still count. `journals` are the journals that have more than the
     snapshot, by topic; `unreadable_journals` are those that are broken, with what is wrong.
     `former_records` are files of topics that nothing else records: of snapshots of registries that
-    `gitops.yaml` does not have any more. `past_limit` is why git's history is not all there, empty
-    where it is, `past_hint` what to do about it.
+    `gitops.yaml` does not have any more. `uncounted` are topics of which a journal has versions
+    that do not count, since their registry had another address. `contradictions` are versions of
+    which the records have different schemas. `past_limit` is why git's history is not all there,
+    empty where it is, `past_hint` what to do about it.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
@@ -52,6 +79,8 @@ class RecordedVersions:
     journals: Mapping[TopicName, str] = field(default_factory=dict)
     unreadable_journals: Mapping[str, str] = field(default_factory=dict)
     former_records: Mapping[TopicName, str] = field(default_factory=dict)
+    uncounted: Mapping[TopicName, UncountedVersions] = field(default_factory=dict)
+    contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
     past_limit: str = ""
     past_hint: str = ""
 
@@ -66,12 +95,21 @@ class RecordedVersions:
         return SchemaHistory(entries=tuple(entries), next_version=following)
 
 
-def unreadable_notes(recorded: RecordedVersions) -> tuple[str, ...]:
-    """What is not known, since journals are broken."""
-    return tuple(
+def journal_notes(recorded: RecordedVersions, address: str) -> tuple[str, ...]:
+    """What is not known since journals are broken, and what does not count at this address."""
+    unread = (
         f"Lost versions that only {file} has are not known: {reason}."
         for file, reason in sorted(recorded.unreadable_journals.items())
     )
+    by_file: dict[tuple[str, str], list[str]] = {}
+    for topic, versions in sorted(recorded.uncounted.items()):
+        by_file.setdefault((versions.file, versions.address), []).append(str(topic))
+    uncounted = (
+        f"Versions of {name_list(topics, _LISTED)} in {file} do not count: they were registered "
+        f"at {former}, and the registry is at {address}."
+        for (file, former), topics in by_file.items()
+    )
+    return (*unread, *uncounted)
 
 
 def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
@@ -114,6 +152,7 @@ def loss_findings(
     unknown: list[TopicName] = []
     redefined: list[TopicName] = []
     formerly_recorded: list[TopicName] = []
+    uncounted: list[TopicName] = []
     for topic in sorted(plan_input.desired.topics):
         action, live = registered.get(topic), plan_input.observed.topics[topic].history
         if topic in recorded.unreadable:
@@ -124,6 +163,8 @@ def loss_findings(
             is_known = recorded.history(topic).next_version or topic in recorded.accepted
             if recorded.past_limit and not is_known:
                 unknown.append(topic)
+            elif topic in recorded.uncounted:
+                uncounted.append(topic)
             elif topic in recorded.former_records:
                 formerly_recorded.append(topic)
             elif former and not is_known and _is_redefined(former, action):
@@ -134,6 +175,8 @@ def loss_findings(
             yield replace(finding, location=plan_input.locate(topic, ""))
     if unknown:
         yield _unknown_past_finding(plan_input, unknown, recorded)
+    if uncounted:
+        yield _uncounted_finding(plan_input, uncounted, recorded)
     if formerly_recorded:
         yield _formerly_recorded_finding(plan_input, formerly_recorded, recorded)
     if redefined:
@@ -253,6 +296,25 @@ def _formerly_recorded_finding(
     return replace(finding, severity=Severity.WARNING)
 
 
+def _uncounted_finding(
+    plan_input: PlanInput, topics: Sequence[TopicName], recorded: RecordedVersions
+) -> Finding:
+    """Topics that get a first version, and that have some in a journal of another address."""
+    topic = topics[0]
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    versions = recorded.uncounted[topic]
+    finding = make_finding(
+        "PLAN-R023",
+        f"whether the registry lost versions is unknown: {versions.file} has some of {topic}{more} "
+        f"that were registered at {versions.address}, and the registry is at {plan_input.address}",
+        location=plan_input.locate(topic, ""),
+        subject=str(topic),
+        hint=f"if that was another registry, remove {versions.file}; if it is this one, write its "
+        f"address of today into {versions.file}; then plan again",
+    )
+    return replace(finding, severity=Severity.WARNING)
+
+
 def _is_redefined(former: RegistryState, action: RegisterSchema) -> bool:
     """Whether a topic's v0 becomes another schema than the one that git's base defines."""
     topic = former.topics.get(action.topic)
@@ -332,7 +394,7 @@ def source_of(recorded: RecordedVersions, topic: TopicName) -> str:
     if removed := recorded.removed.get(topic):
         return f"{removed.file} at an earlier commit"
     journal = recorded.journals.get(topic)
-    return f"the journal {journal}" if journal else "the snapshot"
+    return f"the journal {journal}" if journal else SNAPSHOT
 
 
 def restore_steps(recorded: RecordedVersions, topic: TopicName, registry: str) -> str:

@@ -47,7 +47,7 @@ from gitops.planning.creations import FIXED_PARTITIONS, counted, partitions_comm
 from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
 from gitops.planning.lockout_findings import LATEST, policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
-from gitops.planning.lost_versions import forget_command
+from gitops.planning.lost_versions import Contradiction, forget_command, restore_command
 from gitops.schemas.payload import PayloadError, stored_history
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
@@ -61,8 +61,9 @@ class RestoreInput:
     """What was recorded of the registry `source`, and the registry that is to have it.
 
     `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
-    registry fails, with its reason. `journals` are those that have versions which the snapshot of
-    `source` lacks, `newer` the topics that these are of. `unrecorded` are other topics of these
+    registry fails, with its reason. `additions` are files that have versions which the snapshot of
+    `source` lacks, `newer` the topics that these are of. `contradictions` keep a topic from being
+    restored. `unrecorded` are other topics of these
     namespaces.
     """
 
@@ -73,8 +74,9 @@ class RestoreInput:
     address: str
     broker: BrokerSettings
     unreadable: Mapping[TopicName, str]
-    journals: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
     newer: frozenset[TopicName] = frozenset()
+    contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
     unrecorded: Mapping[TopicName, TopicState] = field(default_factory=dict)
 
 
@@ -84,7 +86,9 @@ def prove_restore(given: RestoreInput) -> Restore:
     kept = tuple(_kept_policies(given, line))
     given = _with_kept_policies(given, kept)
     topics = tuple(
-        _topic(
+        _contradiction(recorded, given.contradictions[name], given.source)
+        if name in given.contradictions
+        else _topic(
             recorded,
             given.live.topics.get(name),
             line,
@@ -124,7 +128,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         topics=topics,
         others=others,
         left=left,
-        journals=given.journals,
+        additions=given.additions,
     )
 
 
@@ -197,6 +201,21 @@ def _topic(
         versions=tuple(entry.version for entry in missing),
         obstacles=(refused,) if refused else (),
     )
+
+
+def _contradiction(recorded: TopicState, contradiction: Contradiction, source: str) -> TopicRestore:
+    """A version of which two records have different schemas: which one messages have is unknown."""
+    topic, number = recorded.topic, contradiction.version
+    restore = restore_command(topic.namespace, source)
+    obstacle = Obstacle(
+        subject=topic,
+        reason=f"v{number} in {contradiction.sources[0]} and v{number} in "
+        f"{contradiction.sources[1]} are different schemas",
+        hint="take the one that messages were stored with into snapshots/; if it is there: "
+        f"{restore} --trust-files",
+        versions=(number,),
+    )
+    return TopicRestore(topic=topic, recorded=recorded.history, obstacles=(obstacle,))
 
 
 def _foreign_entries(

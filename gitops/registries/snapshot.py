@@ -37,12 +37,12 @@ class SnapshotRegistry(ReadOnlyRegistry):
 
     def __init__(self, name: str, tree: FileTree, defaults: BrokerSettings) -> None:
         super().__init__(name, folder_of(name), defaults)
-        self._tree = tree
+        self.tree = tree
 
     @cached_property
     def broker(self) -> BrokerSettings:
         """What was recorded of the brokers, else what `gitops.yaml` says."""
-        return with_recorded(self._defaults, self._tree, self.name)
+        return with_recorded(self._defaults, self.tree, self.name)
 
     @property
     def is_empty(self) -> bool:
@@ -56,7 +56,7 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics of a namespace that have a schema, sorted."""
         files = (self._file(namespace, stem) for stem in self._stems.get(str(namespace), ()))
-        return tuple(sorted(read_topic_state(self._tree, file).topic for file in files))
+        return tuple(sorted(read_topic_state(self.tree, file).topic for file in files))
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read the files of what is in `scope`, each once."""
@@ -80,7 +80,7 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def accepted_loss(self, topic: TopicName) -> AcceptedLoss | None:
         """Versions of a topic whose loss was accepted, None where nothing was."""
         for file in self._candidates(topic):
-            found = read_accepted_loss(self._tree, file)
+            found = read_accepted_loss(self.tree, file)
             if found and found[0].keeper == topic.keeper:
                 return found[1]
         return None
@@ -89,7 +89,7 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def _stems(self) -> dict[str, list[str]]:
         """Namespace → the names of its topics' files; the namespaces' own under no name."""
         found: dict[str, list[str]] = {}
-        for path in snapshot_files(self._tree, self.name):
+        for path in snapshot_files(self.tree, self.name):
             folder, _, name = path.removeprefix(f"{self.address}/").rpartition("/")
             inside = folder if "/" in folder else ""
             stem = name if inside else f"{folder}/{name}"
@@ -112,13 +112,13 @@ class SnapshotRegistry(ReadOnlyRegistry):
 
     def _namespace(self, name: NamespaceName) -> NamespaceState:
         if str(name) in self._stems.get("", ()):
-            return read_namespace_state(self._tree, f"{self.address}/{name}{_ENDING}")
+            return read_namespace_state(self.tree, f"{self.address}/{name}{_ENDING}")
         return NamespaceState(namespace=name, exists=name in self._recorded_namespaces)
 
     def _recorded(self, topic: TopicName) -> tuple[TopicState, TopicPartitions | None]:
         """What was recorded of a topic under either domain: a schema history has none."""
         for file in self._candidates(topic):
-            found, partitions = read_topic(self._tree, file)
+            found, partitions = read_topic(self.tree, file)
             if (found.topic.namespace, found.topic.local_name) == (
                 topic.namespace,
                 topic.local_name,

@@ -14,6 +14,7 @@ from gitops.model.plan import (
     SetPolicy,
 )
 from gitops.model.restore import Obstacle, Restore, TopicRestore
+from gitops.model.rollout_reason import name_list
 from gitops.planning.policies import policy_text
 from gitops.reports.check_summary import count
 from gitops.reports.operation_results import RestoreResult
@@ -56,9 +57,9 @@ def scope_text(restore: Restore) -> str:
     by = f" of Pulsar {restore.release}" if restore.release else ""
     taken = f", taken {restore.taken}" if restore.taken else ""
     before = f", {plan.unchanged:,} already there" if plan.unchanged else ""
-    journals = f", with versions of {' and '.join(restore.journals)}" if restore.journals else ""
+    additions = f", with versions of {name_list(restore.additions)}" if restore.additions else ""
     return (
-        f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken}{journals} · "
+        f"{plan.registry} · {plan.address} · snapshot of {restore.source}{by}{taken}{additions} · "
         f"{count(plan.namespaces, 'namespace')} · {count(plan.topics, 'topic')}{before}"
     )
 
@@ -102,14 +103,15 @@ def other_lines(result: RestoreResult) -> list[str]:
     """What else is written, and what to do next."""
     restore = result.restore
     if restore.obstacles:
-        return ["nothing was written"]
+        return [*(f"warning: {note}" for note in restore.notes), "nothing was written"]
     actions = _done_or_planned(result)
     made = sum(isinstance(each, CreateNamespace) for each in actions)
     topics = sum(isinstance(each, CreateTopic) for each in actions)
     held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
     others = [count(made, "namespace")] if made else []
     others += [count(topics, "topic")] if topics else []
-    lines = [f"warning: {each.subject}: {each.reason}; {each.hint}" for each in restore.unrecorded]
+    lines = [f"warning: {note}" for note in restore.notes]
+    lines += [f"warning: {each.subject}: {each.reason}; {each.hint}" for each in restore.unrecorded]
     lines += [f"also as recorded: {', '.join(others)}"] if others else []
     if held and not result.error:
         lines.append(

@@ -346,7 +346,7 @@ class _RegistryAnswer:
             return find_losses(look_up, plan_input, plan, self._loaded.base.desired)
         config = self._base_config
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
-        journaled = read_versions(root, self.name)
+        journaled = read_versions(root, self.name, config.address)
         was_here = any(topic.keeper in journaled.histories for topic in plan_input.desired.topics)
         if not (is_gone and was_here and self.checking.choice is HistoryChoice.AUTO):
             return ()
@@ -359,12 +359,14 @@ class _RegistryAnswer:
         change = self._loaded.change
         past = SnapshotPast(change.checkout, change.base, frozenset({self.name, self._former_name}))
         recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
+        is_live = observed.history.source is HistorySource.REGISTRY
         return partial(
             find_recorded,
             recorded,
             past,
             root=change.checkout.root,
             registries=self._loaded.head.config.registries,
+            address=observed.registry.address if is_live else self._base_config.address,
         )
 
     def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:

@@ -21,7 +21,7 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
-from gitops.planning.lost_versions import unreadable_notes
+from gitops.planning.lost_versions import journal_notes
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
@@ -68,7 +68,7 @@ def drift(
             other_topics = sum(len(registry.list_topics(name)) for name in others)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     names = plan_input.desired.topics.keys()
-    versions = recorded_at_head(root, recorded)(names)
+    versions = recorded_at_head(root, recorded, address=registry.address)(names)
     registered = [one.topic for one in managed.topics.values() if one.history.entries]
     report = find_drift(
         DriftInput(
@@ -87,7 +87,7 @@ def drift(
                 *known.limits,
                 *limits,
                 *short_lived_limits(registry, registered),
-                *unreadable_notes(versions),
+                *journal_notes(versions, registry.address),
                 *client_limits,
             ),
             versions=versions,

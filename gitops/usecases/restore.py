@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitops.journal.versions import read_versions
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.restore import Difference, Restore, RestoreCheck, TopicRestore
+from gitops.model.schema import SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
 from gitops.planning.fingerprints import is_same
+from gitops.planning.lost_versions import (
+    SNAPSHOT,
+    Contradiction,
+    RemovedVersions,
+    journal_notes,
+    source_of,
+)
+from gitops.planning.refusals import version_list
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
 from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
-from gitops.registries.git.recorded_versions import recorded_at_head
+from gitops.registries.git.recorded_versions import past_topics, recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
 
@@ -51,30 +60,39 @@ def read_snapshot(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRegistry:
-    """All that was recorded of a registry: the snapshot, with the versions that journals have.
+    """All that was recorded of a registry: the snapshot, its past in git, and journals.
 
-    `journals` are those that have more than the snapshot, `newer` the topics of which they have it.
-    `journaled` are the subjects of which only they have anything, so that nothing is known of
-    their policies.
+    `additions` are the files that have versions which the snapshot lacks, `newer` the topics of
+    these versions. `journaled` are the subjects of which only journals have anything, so that
+    nothing is known of their policies. `contradictions` are versions of which the records have
+    different schemas, `unrecorded` topics that only git's history has. `notes` say what does not
+    count, and what is not known.
     """
 
     state: RegistryState
-    journals: tuple[str, ...] = ()
+    additions: tuple[str, ...] = ()
     newer: frozenset[TopicName] = frozenset()
     journaled: frozenset[NamespaceName | TopicName] = frozenset()
+    contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
+    unrecorded: tuple[Difference, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def read_recorded(
+def read_recorded(  # noqa: PLR0913 - the last two by name
     root: Path,
     tree: FileTree,
     snapshot: SnapshotRegistry,
     namespaces: Collection[NamespaceName] = (),
+    *,
+    address: str = "",
+    trusts_files: bool = False,
 ) -> RecordedRegistry:
-    """What was recorded of a registry, or of these namespaces of it.
+    """What was recorded of a registry at this address, or of these namespaces of it.
 
-    Raises UsageError for a broken file, and for a namespace that was not recorded.
+    With `trusts_files` a file of the snapshot decides where records contradict it. Raises
+    UsageError for a broken file, and for a namespace that was not recorded.
     """
-    by_journals = frozenset(read_versions(root, snapshot.name).histories)
+    by_journals = frozenset(read_versions(root, snapshot.name, address).histories)
     named = {topic.namespace for topic in by_journals}
     in_snapshot = snapshots.recorded_namespaces(tree, snapshot.name)
     wanted = [name for name in namespaces if name in in_snapshot or name not in named]
@@ -84,18 +102,54 @@ def read_recorded(
     spaces = namespaces or {*in_snapshot, *named}
     keepers = {topic.keeper for topic in state.topics}
     added = {topic for topic in by_journals if topic not in keepers and topic.namespace in spaces}
-    recorded = recorded_at_head(root, snapshot)({*state.topics, *added})
+    known = {*keepers, *added}
+    past = past_topics(root, snapshot)
+    gone = {topic for topic in past if topic.keeper not in known and topic.namespace in spaces}
+    recorded = recorded_at_head(root, snapshot, address=address)({*state.topics, *added, *gone})
+    newer = {*recorded.journals, *recorded.removed} - gone
     topics = dict(state.topics)
-    for topic in recorded.journals:
+    for topic in newer:
         before = topics.get(topic, TopicState(topic=topic, exists=False))
-        topics[topic] = replace(before, history=recorded.histories[topic])
+        topics[topic] = replace(before, history=_union(recorded.history(topic)))
     new = {topic.namespace for topic in topics} - state.namespaces.keys()
     spaces_of_journals = {name: NamespaceState(namespace=name) for name in new}
+    contradictions = dict(recorded.contradictions)
+    decided: list[str] = []
+    for topic, contradiction in sorted(contradictions.items() if trusts_files else ()):
+        file, other = contradiction.sources
+        if file == SNAPSHOT:
+            decided.append(f"v{contradiction.version} of {topic} is another schema in {other}")
+            del contradictions[topic]
+    limits = (f"{recorded.past_limit}: {recorded.past_hint}",) if recorded.past_limit else ()
     return RecordedRegistry(
         state=replace(state, topics=topics, namespaces={**state.namespaces, **spaces_of_journals}),
-        journals=tuple(sorted(set(recorded.journals.values()))),
-        newer=frozenset(recorded.journals),
+        additions=tuple(sorted({source_of(recorded, topic) for topic in newer})),
+        newer=frozenset(newer),
         journaled=frozenset({*(added & topics.keys()), *new}),
+        contradictions=contradictions,
+        unrecorded=tuple(
+            _unrecorded_topic(topic, recorded.removed[topic])
+            for topic in sorted(gone & recorded.removed.keys())
+        ),
+        notes=(*journal_notes(recorded, address), *limits, *decided),
+    )
+
+
+def _union(history: SchemaHistory) -> SchemaHistory:
+    """Each number once: of a number that is twice the first entry counts."""
+    entries = {entry.version: entry for entry in reversed(history.entries)}
+    return replace(history, entries=tuple(entries[number] for number in sorted(entries)))
+
+
+def _unrecorded_topic(topic: TopicName, removed: RemovedVersions) -> Difference:
+    """A topic of which git has versions, and the snapshot has no file."""
+    versions = version_list(sorted({entry.version for entry in removed.entries}))
+    commit = removed.commits[0][:7]
+    return Difference(
+        subject=topic,
+        reason=f"{removed.file} at commit {commit} has {versions}, and snapshots/ has no file of "
+        "it: it is not restored, and stored messages may carry these numbers",
+        hint=f"to restore it too: git checkout {commit} -- {removed.file}",
     )
 
 
@@ -137,13 +191,15 @@ def restore(
             address=registry.address,
             broker=registry.broker,
             unreadable=unreadable,
-            journals=recorded.journals,
+            additions=recorded.additions,
             newer=recorded.newer,
+            contradictions=recorded.contradictions,
             unrecorded=_unrecorded_topics(recorded.state, live, registry),
         )
     )
     restored = [topic for topic in proved.topics if topic.versions]
-    return replace(proved, unrecorded=tuple(_unrecorded_schemas(restored, desired)))
+    unrecorded = (*recorded.unrecorded, *_unrecorded_schemas(restored, desired))
+    return replace(proved, unrecorded=unrecorded, notes=recorded.notes)
 
 
 def _unrecorded_schemas(

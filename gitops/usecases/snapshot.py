@@ -20,9 +20,9 @@ from gitops.model.schema import AcceptedLoss
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.planning.lost_versions import (
     RecordedVersions,
+    journal_notes,
     lost_numbers,
     lost_versions,
-    unreadable_notes,
 )
 from gitops.planning.refusals import version_list
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
@@ -87,17 +87,18 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     recorded = snapshots.replaceable_topics(tree, name)
     known = known_names(root, tree, repository, name).topics
     old = (*snapshots.snapshot_files(tree, name), *settings_files(tree, name))
-    known |= read_versions(root, name).forgotten  # which no registry lists
+    known |= read_versions(root, name, registry.address).forgotten  # which no registry lists
     state = observe_managed(repository, registry, recorded | known, progress)
     _require_told(registry, tree)
-    versions = recorded_at_head(root, SnapshotRegistry(name, tree, registry.broker))(state.topics)
+    snapshot = SnapshotRegistry(name, tree, registry.broker)
+    versions = recorded_at_head(root, snapshot, address=registry.address)(state.topics)
     lost = _lost_versions(versions, state, registry.broker)
     content = snapshots.render(name, state, _accepted_losses(versions, state, lost, now()))
     files = {**content, **render_settings(name, registry.broker, _time_before(tree, name))}
     if not _is_recorded(tree, old, files):
         moment = now().strftime("%Y-%m-%dT%H:%M:%SZ")
         files = {**content, **render_settings(name, registry.broker, moment)}
-    notes = unreadable_notes(versions)
+    notes = journal_notes(versions, registry.address)
     if clients and isinstance(registry, ClientSource):
         observed = registry.observe_clients(state.topics, progress)
         messages = _recorded_messages(repository, registry, state, lost)

@@ -47,6 +47,13 @@ def restore(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what a restore does, and change nothing.")
     ] = False,
+    trust_files: Annotated[
+        bool,
+        typer.Option(
+            "--trust-files",
+            help="Take the version in snapshots/ where another record has another schema for it.",
+        ),
+    ] = False,
     journal: Annotated[Path | None, options.journal_at(".gitops/REGISTRY.restore.journal")] = None,
     as_if_broker: options.AsIfBroker = None,
     repo: options.Repo = HERE,
@@ -68,13 +75,26 @@ def restore(
     opened = open_repository(repo, output, journal, release=as_if_broker)
     target = [into] if into else registry
     with (
-        open_snapshot(opened, registry, with_journals=True) as (snapshot, _),
+        open_snapshot(opened, registry, with_journals=True) as (snapshot, config),
         open_registry(opened, target, release=as_if_broker) as (live, _),
         progress_bar(no_color=no_color) as progress,
     ):
-        recorded = usecase.read_recorded(opened.root, opened.tree, snapshot, wanted)
-        desired = opened.repository.desired
-        found = usecase.restore(snapshot.name, recorded, live, progress, desired=desired)
+        address = live.address if live.name == snapshot.name else config.address
+        recorded = usecase.read_recorded(
+            opened.root,
+            opened.tree,
+            snapshot,
+            wanted,
+            address=address,
+            trusts_files=trust_files,
+        )
+        found = usecase.restore(
+            snapshot.name,
+            recorded,
+            live,
+            progress,
+            desired=opened.repository.desired,
+        )
         taken = recorded_time(opened.tree, snapshot.name)
         found = replace(found, release=_release(snapshot.broker), taken=taken)
         result = RestoreResult(restore=found, dry_run=dry_run)

@@ -217,7 +217,8 @@ def _version_look_up(live: Registry, repo: Path, url: str | None) -> VersionLook
     if url is not None or not has_repository(repo):
         return None
     root = repository_root(repo)
-    return recorded_at_head(root, SnapshotRegistry(live.name, FolderTree(root), live.broker))
+    snapshot = SnapshotRegistry(live.name, FolderTree(root), live.broker)
+    return recorded_at_head(root, snapshot, address=live.address)
 
 
 @app.command("extract", short_help="Make a schema from a class of a program.")

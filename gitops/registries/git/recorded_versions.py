@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from gitops.git.checkout import Checkout, GitFailedError, has_git_folder, open_checkout
-from gitops.git.history import oldest_known, replaced_files
+from gitops.git.history import first_commit, oldest_known, replaced_files
 from gitops.git.references import head_of
 from gitops.git.tree import tree_of
 from gitops.journal.versions import add_journaled, read_versions
@@ -21,11 +21,24 @@ from gitops.model.names import TopicName
 from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope
 from gitops.planning.fingerprints import is_same
-from gitops.planning.lost_versions import RecordedVersions, RemovedVersions
+from gitops.planning.lost_versions import (
+    SNAPSHOT,
+    Contradiction,
+    RecordedVersions,
+    RemovedVersions,
+    UncountedVersions,
+    lost_versions,
+)
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository.documents.snapshots import TopicSnapshot
 from gitops.repository.folder import FileNames
-from gitops.repository.snapshots import SNAPSHOTS, folder_of, is_of_topic, namespace_of
+from gitops.repository.snapshots import (
+    SNAPSHOTS,
+    folder_of,
+    is_of_topic,
+    namespace_of,
+    snapshot_files,
+)
 
 _FETCH: Final = "fetch all commits: git fetch --unshallow; with actions/checkout: fetch-depth: 0"
 _UNREADABLE: Final = "`git status` has to work in this folder"
@@ -34,20 +47,25 @@ VersionLookUp = Callable[[Collection[TopicName]], RecordedVersions]
 
 
 def recorded_at_head(
-    root: Path, snapshot: SnapshotRegistry, registries: Collection[str] = ()
+    root: Path,
+    snapshot: SnapshotRegistry,
+    registries: Collection[str] = (),
+    *,
+    address: str = "",
 ) -> VersionLookUp:
     """Looks into the snapshot, the journals, and the clone of `root` from its checked out head.
 
-    With the names of all `registries`, snapshots of others are looked for, too.
+    With the names of all `registries`, snapshots of others are looked for, too. `address` is the
+    registry's, without which journals count whatever address they have.
     """
 
     def look_up(topics: Collection[TopicName]) -> RecordedVersions:
         try:
             with open_checkout(root) as checkout:
                 past = SnapshotPast(checkout, head_of(checkout), frozenset({snapshot.name}))
-                return find_recorded(snapshot, past, topics, root, registries)
+                return find_recorded(snapshot, past, topics, root, registries, address=address)
         except (GitFailedError, UsageError) as error:
-            recorded = find_recorded(snapshot, None, topics, root)
+            recorded = find_recorded(snapshot, None, topics, root, address=address)
             if isinstance(error, GitFailedError):
                 return replace(recorded, past_limit=error.what, past_hint=error.hint)
             if has_git_folder(root):
@@ -66,16 +84,19 @@ class SnapshotPast:
     names: frozenset[str]
 
 
-def find_recorded(
+def find_recorded(  # noqa: PLR0913 - the last two by name
     snapshot: SnapshotRegistry,
     past: SnapshotPast | None,
     topics: Collection[TopicName],
     root: Path,
     registries: Collection[str] = (),
+    *,
+    address: str = "",
 ) -> RecordedVersions:
     """What was recorded of the topics: by the snapshot, its past, and the journals below `root`.
 
-    Of what nothing records, snapshots of none of the `registries` count as former records.
+    Of what nothing records, snapshots of none of the `registries` count as former records. Journals
+    of another `address` do not count.
 
     Versions of the past that are gone from the snapshot still count, unless it says that their
     loss was accepted.
@@ -93,18 +114,32 @@ def find_recorded(
         if loss := snapshot.accepted_loss(topic):
             accepted[topic] = loss
     moments = {topic.keeper: loss.accepted for topic, loss in accepted.items()}
-    journaled = read_versions(root, snapshot.name, moments)
+    journaled = read_versions(root, snapshot.name, address, moments)
     journals: dict[TopicName, str] = {}
+    uncounted: dict[TopicName, UncountedVersions] = {}
+    contradictions: dict[TopicName, Contradiction] = {}
     for topic in topics:
         known = histories.get(topic, SchemaHistory())
-        longer = add_journaled(known, journaled.histories.get(topic.keeper, SchemaHistory()))
+        by_journal = journaled.histories.get(topic.keeper, SchemaHistory())
+        numbers = {entry.version for entry in known.entries}
+        same_numbers = [entry for entry in by_journal.entries if entry.version in numbers]
+        if different := list(lost_versions(same_numbers, known)):
+            sources = (SNAPSHOT, f"the journal {journaled.files[topic.keeper]}")
+            contradictions[topic] = Contradiction(version=different[0], sources=sources)
+        longer = add_journaled(known, by_journal)
         if longer != known:
             histories[topic], journals[topic] = longer, journaled.files[topic.keeper]
+        elsewhere = journaled.elsewhere.get(topic.keeper)
+        if elsewhere and add_journaled(longer, elsewhere.history) != longer:
+            uncounted[topic] = UncountedVersions(file=elsewhere.file, address=elsewhere.address)
     removed: dict[TopicName, RemovedVersions] = {}
     former_records: dict[TopicName, str] = {}
     limit = ""
     if past and past.commit and topics:
         removed = _removed_versions(past, topics, histories, accepted)
+        for topic, versions in removed.items():
+            if contradiction := _contradiction(topic, versions, histories, journals):
+                contradictions.setdefault(topic, contradiction)
         unrecorded = [
             topic
             for topic in topics
@@ -114,7 +149,7 @@ def find_recorded(
         ]
         if registries and unrecorded:
             kept = {folder_of(name) for name in (*registries, *past.names)}
-            for topic, path, entries in _earlier_entries(
+            for topic, path, entries, _ in _earlier_entries(
                 past, unrecorded, lambda folder: folder not in kept
             ):
                 if entries:
@@ -128,10 +163,30 @@ def find_recorded(
         former_records=former_records,
         accepted=accepted,
         journals=journals,
+        uncounted=uncounted,
+        contradictions=contradictions,
         unreadable_journals=journaled.unreadable,
         past_limit=limit,
         past_hint=_FETCH if limit else "",
     )
+
+
+def _contradiction(
+    topic: TopicName,
+    removed: RemovedVersions,
+    histories: Mapping[TopicName, SchemaHistory],
+    journals: Mapping[TopicName, str],
+) -> Contradiction | None:
+    """The first number that has one schema now and had another one, or that had several."""
+    history = histories.get(topic, SchemaHistory())
+    newest = f"the journal {journals[topic]}" if topic in journals else SNAPSHOT
+    sources = {entry.version: newest for entry in history.entries}
+    for entry, commit in zip(removed.entries, removed.commits, strict=True):
+        source = f"{removed.file} at commit {commit[:7]}"
+        if entry.version in sources:
+            return Contradiction(version=entry.version, sources=(sources[entry.version], source))
+        sources[entry.version] = source
+    return None
 
 
 def _removed_versions(
@@ -148,22 +203,28 @@ def _removed_versions(
             kept[topic, entry.version].append(entry.info)
     removed: dict[TopicName, RemovedVersions] = {}
     own = {folder_of(name) for name in past.names}
-    for topic, path, entries in _earlier_entries(past, topics, own.__contains__):
+    for topic, path, entries, blob in _earlier_entries(past, topics, own.__contains__):
         for entry in entries:
             infos = kept[topic, entry.version]
             if entry.info in infos or any(is_same(entry.info, info) for info in infos):
                 continue
             infos.append(entry.info)
             before = removed.get(topic, RemovedVersions(file=path))
-            removed[topic] = replace(before, entries=(*before.entries, entry))
+            removed[topic] = replace(
+                before,
+                entries=(*before.entries, entry),
+                commits=(*before.commits, first_commit(past.checkout, past.commit or "", blob)),
+            )
     return removed
 
 
 def _earlier_entries(
     past: SnapshotPast, topics: Collection[TopicName], is_folder_wanted: Callable[[str], bool]
-) -> Iterator[tuple[TopicName, str, tuple[SchemaEntry, ...]]]:
-    """The versions in each earlier content of the topics' files, and in that of the commit."""
-    checkout, commit = past.checkout, past.commit or ""
+) -> Iterator[tuple[TopicName, str, tuple[SchemaEntry, ...], str]]:
+    """The versions in each earlier content of the topics' files, and in that of the commit.
+
+    With the path and the blob of that content.
+    """
     wanted = {_key(topic): topic for topic in topics}
     bases = {
         (str(topic.namespace), base)
@@ -181,29 +242,52 @@ def _earlier_entries(
         namespace = str(namespace_of(path))
         return bool(bases & {(namespace, stem), (namespace, FileNames.base(stem))})
 
+    for path, blob, document in _documents(past, is_wanted):
+        topic = wanted.get(_key(TopicName.parse(document.topic)))
+        if topic:
+            yield topic, path, document.history().entries, blob
+
+
+def _documents(
+    past: SnapshotPast, is_wanted: Callable[[str], bool]
+) -> Iterator[tuple[str, str, TopicSnapshot]]:
+    """Path, blob and content of what the files were, those of the commit last.
+
+    A file that was broken then says nothing about versions.
+    """
+    checkout, commit = past.checkout, past.commit or ""
+    replaced = replaced_files(checkout, commit, f"{SNAPSHOTS}*/*/*/*.json")
     tree = tree_of(checkout, commit)
-    contents = [
-        (version.path, version.blob)
-        for version in sorted(
-            replaced_files(checkout, commit, f"{SNAPSHOTS}*/*/*/*.json"),
-            key=lambda version: (version.path, version.blob),
-        )
-        if is_wanted(version.path)
-    ]
-    texts: list[tuple[str, bytes]] = []
-    for path, blob in contents:
-        with suppress(UnreadableFileError):
-            texts.append((path, checkout.blob(blob, path)))
+    contents = sorted((version.path, version.blob) for version in replaced)
     for path in tree.paths():
         if is_wanted(path):
             with suppress(UnreadableFileError):
-                texts.append((path, tree.read(path)))
-    for path, text in texts:
-        with suppress(ValidationError):  # a file that was broken then says nothing about versions
-            document = TopicSnapshot.model_validate_json(text)
-            topic = wanted.get(_key(TopicName.parse(document.topic)))
-            if topic:
-                yield topic, path, document.history().entries
+                contents.append((path, tree.blob_of(path)))
+    for path, blob in contents:
+        if is_wanted(path):
+            with suppress(UnreadableFileError, ValidationError):
+                document = TopicSnapshot.model_validate_json(checkout.blob(blob, path))
+                yield path, blob, document
+
+
+def past_topics(root: Path, snapshot: SnapshotRegistry) -> frozenset[TopicName]:
+    """Topics that the snapshot had at some commit and of which it has no file now.
+
+    Empty where git cannot tell: `recorded_at_head` says why.
+    """
+    present = {*snapshot_files(snapshot.tree, snapshot.name)}
+    folder = f"{snapshot.address}/"
+
+    def is_gone(path: str) -> bool:
+        return path.startswith(folder) and path not in present and is_of_topic(path)
+
+    try:
+        with open_checkout(root) as checkout:
+            past = SnapshotPast(checkout, head_of(checkout), frozenset({snapshot.name}))
+            documents = _documents(past, is_gone) if past.commit else ()
+            return frozenset(TopicName.parse(document.topic) for _, _, document in documents)
+    except (GitFailedError, UsageError):
+        return frozenset()
 
 
 def _key(topic: TopicName) -> tuple[str, str]:

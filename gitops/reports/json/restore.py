@@ -32,6 +32,7 @@ def restore_document(result: RestoreResult) -> Document:
         "obstacles": [_obstacle(one) for one in restore.obstacles],
         "left": [_difference(difference) for difference in restore.left],
         "unrecorded": [_difference(difference) for difference in restore.unrecorded],
+        "notes": list(restore.notes),
         "policies": [
             {
                 "subject": subject_name(subject),
