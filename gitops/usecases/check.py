@@ -17,7 +17,12 @@ from gitops.changes.impact import impact_of, topics_of_clients
 from gitops.changes.known_names import KnownNames
 from gitops.changes.known_versions import KnownRegistry, KnownVersions, VersionsRequest
 from gitops.changes.locations import BaseLocations, policy_locator
-from gitops.changes.new_findings import broken_topics, is_config_broken, new_findings
+from gitops.changes.new_findings import (
+    broken_topics,
+    earlier_errors,
+    is_config_broken,
+    new_findings,
+)
 from gitops.changes.placement import placed_report
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
 from gitops.changes.repository_plan import (
@@ -149,6 +154,7 @@ def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutc
     of_waivers = expiry_findings(mine, checking.today)
     findings = [
         *new_findings(loaded),
+        *earlier_errors(loaded),
         *of_waivers,
         *topic_guards(loaded, touched, checking.today),
         *expiry_findings(loaded.head.limit_waivers, checking.today),

@@ -145,6 +145,7 @@ CHECK_RULES: Final = (
             "planning.lost_versions.loss_findings",
         )
     ),
+    warning("CHECK-R010", "the base has errors", "changes.new_findings.earlier_errors"),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 
