@@ -1,13 +1,14 @@
 """Mutants of the code that decides, and how many of them the tests kill.
 
-    python -m benchmarks.mutants choose            # 400 mutants, into benchmarks/mutants.json
-    python -m benchmarks.mutants cover OUT [TEST…] # which tests enter which functions, Python ≥ 3.12
-    python -m benchmarks.mutants run OUT [-n 2]    # try the mutants with the tests that enter them
+    python -m benchmarks.mutants choose             # 400 mutants, into benchmarks/mutants.json
+    python -m benchmarks.mutants cover OUT [TEST…]  # which tests enter which functions
+    python -m benchmarks.mutants run OUT [-n 2]     # try the mutants with the tests that enter them
 
 A mutant is one changed expression, chosen with a fixed seed. It is found again by its function and
-by the text of its statement, in whichever module of `gitops` they are, so that code may move between
-two runs; mutants of statements that are gone are skipped. Each is tried in a copy of the working
-tree with at most `_MOST_TESTS` of the tests that enter its function, the quickest first.
+by the text of its statement, in whichever module of `gitops` they are, so that code may move
+between two runs; mutants of statements that are gone are skipped. Each is tried in a copy of the
+working tree with at most `_MOST_TESTS` of the tests that enter its function, the quickest first.
+`cover` needs Python 3.12 or newer (sys.monitoring).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from types import CodeType
 from typing import Any, Final
 
 import pytest
@@ -200,7 +202,7 @@ def _mutated(statement: ast.stmt, number: int) -> ast.stmt:
     return made
 
 
-def _apply(node: Any, change: str) -> None:
+def _apply(node: Any, change: str) -> None:  # noqa: ANN401 (its class follows from the change)
     if change == "comparison":
         node.ops[0] = _COMPARISONS[type(node.ops[0])]()
     elif change == "and/or":
@@ -224,6 +226,10 @@ def _apply(node: Any, change: str) -> None:
 # -------------------------------------------------------------------- which tests enter what
 
 
+def _monitoring() -> Any:  # noqa: ANN401 (a module that Python 3.11 does not have)
+    return getattr(sys, "monitoring")  # noqa: B009 (mypy checks for 3.11)
+
+
 class FunctionCoverage:
     """Plug-in of pytest: writes, for each test, the functions of `gitops` that it enters."""
 
@@ -232,25 +238,25 @@ class FunctionCoverage:
         worker = f"{time.time_ns()}"
         self._file = (out / f"{worker}.jsonl").open("w", encoding="utf-8")
         self._entered: set[tuple[str, str]] = set()
-        monitoring = sys.monitoring
+        monitoring = _monitoring()
         monitoring.use_tool_id(monitoring.COVERAGE_ID, "mutants")
         monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.PY_START)
         monitoring.register_callback(
             monitoring.COVERAGE_ID, monitoring.events.PY_START, self._enter
         )
 
-    def _enter(self, code: Any, _offset: int) -> object:
+    def _enter(self, code: CodeType, _offset: int) -> object:
         prefix = f"{_ROOT}/gitops/"
         if code.co_filename.startswith(prefix):
             names = code.co_qualname.split(".<locals>")[0].rsplit(".", 1)
             self._entered.add((code.co_filename[len(prefix) - 7 :], names[-1]))
-        return sys.monitoring.DISABLE
+        return _monitoring().DISABLE
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Record what one test enters, its fixtures included, and how long it takes."""
         self._entered.clear()
-        sys.monitoring.restart_events()
+        _monitoring().restart_events()
         begun = time.perf_counter()
         result = yield
         seconds = round(time.perf_counter() - begun, 3)
@@ -263,7 +269,7 @@ class FunctionCoverage:
 def cover_tests(out: Path, tests: list[str]) -> int:
     """Run the tests with `FunctionCoverage`; returns pytest's exit code."""
     default = ["tests/unit", "tests/conformance", "tests/corpus", "tests/scenarios"]
-    options = ["-q", "-p", "no:xdist", "-m", "not broker and not spark", *(tests or default)]
+    options = ["-q", "-n", "0", "-m", "not broker and not spark", *(tests or default)]
     return pytest.main(options, plugins=[FunctionCoverage(out)])
 
 
@@ -340,7 +346,7 @@ def _try(
     path = folder / module
     original = path.read_text("utf-8")
     path.write_text(text, "utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:xdist"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-n", "0"]
     try:
         done = subprocess.run(
             [*command, "-p", "no:cacheprovider", *(name for _, name in tests)],

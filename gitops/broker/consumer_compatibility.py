@@ -9,8 +9,8 @@ from gitops.broker.lines.line import BrokerLine
 from gitops.broker.registration import (
     CANDIDATE,
     INVALID,
-    decision_of,
-    refuse_deep_recursion,
+    TOO_DEEP,
+    refusal,
     register,
     unknown_type,
 )
@@ -26,7 +26,6 @@ AS_BACKWARD: Final = frozenset(
 """Strategies that ask of a consumer only whether it reads the latest version (Pulsar 4.0.7)."""
 
 
-@refuse_deep_recursion
 def check_consumer(
     history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
 ) -> Decision:
@@ -40,10 +39,11 @@ def check_consumer(
         stored = line.types.to_stored(candidate)
     except PayloadError as error:
         return Decision(accepted=False, status=500, reason=str(error), gate=Gate.PAYLOAD)
+    except RecursionError:
+        return TOO_DEEP
     return check_sent(history, stored, strategy, line)
 
 
-@refuse_deep_recursion
 def check_sent(
     history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
 ) -> Decision:
@@ -58,13 +58,16 @@ def check_sent(
         return Decision(accepted=False, status=404, reason=reason, gate=Gate.FIRST)
     new = LabelledSchema(CANDIDATE, candidate)
     entries = [LabelledSchema(f"v{version}", schema) for version, schema in history.entries]
-    if strategy in AS_BACKWARD:
-        outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD, line)
-    else:
-        outcome = registration.check_all(entries, new, strategy, line)
+    try:
+        if strategy in AS_BACKWARD:
+            outcome = registration.check_latest(entries[-1], new, Strategy.BACKWARD, line)
+        else:
+            outcome = registration.check_all(entries, new, strategy, line)
+    except RecursionError:
+        return TOO_DEEP
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, gate=Gate.STRATEGY)
-    return decision_of(outcome)
+    return refusal(outcome)
 
 
 def _unreadable(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Final, ParamSpec
+from typing import Final
 
 from gitops.broker.lines.line import BrokerLine
 from gitops.model.decision import Decision, Gate, StoredHistory, StoredSchema
@@ -61,42 +60,27 @@ def unknown_type(history: StoredHistory, line: BrokerLine, *, only_latest: bool 
     for version, schema in history.entries[-1:] if only_latest else history.entries:
         if not line.types.row_of(schema.type).is_known:
             return f"v{version} is {schema.type.value}, {end}"
-    for each in () if only_latest else history.deleted_types:
-        if not line.types.row_of(each).is_known:
-            return f"a deleted version is {each.value}, {end}"
+    deleted_types = () if only_latest else history.deleted_types
+    for schema_type in deleted_types:
+        if not line.types.row_of(schema_type).is_known:
+            return f"a deleted version is {schema_type.value}, {end}"
     return ""
-
-
-# Where a decision ends that needs more stack than there is.
-
-_P = ParamSpec("_P")
-
-
-def refuse_deep_recursion(decide: Callable[_P, Decision]) -> Callable[_P, Decision]:
-    """Let `decide` refuse, as the broker fails, where definitions hang together too deeply.
-
-    Thousands of records in a chain overflow Java's stack, too, and the broker answers 500 (Pulsar
-    4.0.7); the exact number depends on its JVM.
-    """
-
-    @wraps(decide)
-    def decide_or_fail(*args: _P.args, **kwargs: _P.kwargs) -> Decision:
-        try:
-            return decide(*args, **kwargs)
-        except RecursionError:
-            reason = "the definition nests too deep: the broker fails on it"
-            return Decision(accepted=False, status=500, reason=reason)
-
-    return decide_or_fail
 
 
 CANDIDATE: Final = "candidate"
 NOT_REGISTERED: Final = 409
 INVALID: Final = 422
+TOO_DEEP: Final = Decision(
+    accepted=False, status=500, reason="the definition nests too deep: the broker fails on it"
+)
+"""Where a decision needs more stack than there is.
+
+Thousands of records in a chain overflow Java's stack, too, and the broker answers 500 (Pulsar
+4.0.7); the exact number depends on its JVM.
+"""
 _STATUS: Final = {End.INCOMPATIBLE: 409, End.CRASHED: 500, End.OVERFLOWED: 500}
 
 
-@refuse_deep_recursion
 def register(
     history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
 ) -> Decision:
@@ -110,55 +94,51 @@ def register(
         stored = line.types.to_stored(candidate)
     except PayloadError as error:
         return _refused(Gate.PAYLOAD, 500, str(error))
+    except RecursionError:
+        return TOO_DEEP
     return register_sent(history, stored, strategy, line)
 
 
-@refuse_deep_recursion
 def register_sent(
     history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
 ) -> Decision:
     """The gates behind conversion: a client sends the bytes themselves."""
     try:
         line.types.validate(candidate)
+        equal = find_registered(history, candidate, line)
+        if equal.accepted or equal.status != NOT_REGISTERED:
+            return equal
+        if not history.entries:
+            return Decision(accepted=True, version=history.next_version, gate=Gate.FIRST)
+        outcome = check(history, candidate, strategy, line)
     except InvalidSchemaDataError as error:
         return _refused(Gate.DATA, error.status, str(error))
-    return register_stored(history, candidate, strategy, line)
-
-
-def register_stored(
-    history: StoredHistory, candidate: StoredSchema, strategy: Strategy, line: BrokerLine
-) -> Decision:
-    """The gates behind conversion and validation."""
-    equal = find_registered(history, candidate, line)
-    if equal.accepted or equal.status != NOT_REGISTERED:
-        return equal
-    if not history.entries:
-        return Decision(accepted=True, version=history.next_version, gate=Gate.FIRST)
-    outcome = check(history, candidate, strategy, line)
+    except RecursionError:
+        return TOO_DEEP
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True, version=history.next_version, gate=Gate.STRATEGY)
-    return decision_of(outcome)
+    return refusal(outcome)
 
 
-@refuse_deep_recursion
 def find_registered(history: StoredHistory, candidate: StoredSchema, line: BrokerLine) -> Decision:
     """The version of a schema that equals it; without one refused as while auto-update is off.
 
-    Nothing is validated, so that a producer may send what a registration would not take, and an
+    Nothing is validated, so that a producer may send what a registration would not accept, and an
     empty history refuses even a first schema (Pulsar 4.0.7).
     """
-    if unreadable := unknown_type(history, line):
-        return _refused(Gate.EQUALITY, 500, unreadable)
     try:
-        known = line.types.find_equal(history.entries, candidate)
+        if unreadable := unknown_type(history, line):
+            return _refused(Gate.EQUALITY, 500, unreadable)
+        version = line.types.find_equal(history.entries, candidate)
     except AvroParseError as error:
         return _refused(Gate.EQUALITY, 500, _poisoned(history, error, line))
-    if known is not None:
-        return Decision(accepted=True, version=known, known=True, gate=Gate.EQUALITY)
+    except RecursionError:
+        return TOO_DEEP
+    if version is not None:
+        return Decision(accepted=True, version=version, known=True, gate=Gate.EQUALITY)
     return _refused(Gate.EQUALITY, NOT_REGISTERED, "the topic has no such schema")
 
 
-@refuse_deep_recursion
 def compatible(
     history: StoredHistory, candidate: SchemaInfo, strategy: Strategy, line: BrokerLine
 ) -> Decision:
@@ -169,18 +149,20 @@ def compatible(
     try:
         stored = line.types.to_stored(candidate)
         line.types.validate(stored)
+        needs_latest = strategy not in (*TRANSITIVE, Strategy.ALWAYS_COMPATIBLE)
+        if needs_latest and not (history.entries or line.tests_first_schemas):
+            return _refused(Gate.STRATEGY, 500, "Do not have existing schema.")
+        outcome = check(history, stored, strategy, line)
     except PayloadError as error:
         return _refused(Gate.PAYLOAD, 500, str(error))
     except InvalidSchemaDataError as error:
         return _refused(Gate.DATA, 500, str(error))
-    needs_latest = strategy not in (*TRANSITIVE, Strategy.ALWAYS_COMPATIBLE)
-    if needs_latest and not (history.entries or line.tests_first_schemas):
-        return _refused(Gate.STRATEGY, 500, "Do not have existing schema.")
-    outcome = check(history, stored, strategy, line)
+    except RecursionError:
+        return TOO_DEEP
     if outcome.end is End.COMPATIBLE:
         return Decision(accepted=True)
     # The endpoint never answers "false": whatever stands against it is a server error.
-    return replace(decision_of(outcome), status=500)
+    return replace(refusal(outcome), status=500)
 
 
 def check(
@@ -201,7 +183,7 @@ def check(
     return check_latest(entries[-1], new, strategy, line)
 
 
-def decision_of(outcome: Outcome) -> Decision:
+def refusal(outcome: Outcome) -> Decision:
     """The refusal that a failed check stands for."""
     return Decision(
         accepted=False,
@@ -225,10 +207,9 @@ def _poisoned(history: StoredHistory, error: AvroParseError, line: BrokerLine) -
                 f"v{version} of this topic is not a valid schema ({broken}); the broker fails on "
                 "every further one until the topic's schema is deleted"
             )
+        except RecursionError:
+            break
     return f"the candidate is not a valid schema: {error}"
-
-
-# Which version a schema has by its bytes: POST …/version.
 
 
 def find_version(history: StoredHistory, candidate: SchemaInfo, line: BrokerLine) -> int | None:

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,7 @@ from gitops.cli.console import is_input
 from gitops.cli.extras import Engine, runner_of
 from gitops.cli.options import HERE, FailOn
 from gitops.cli.progress import progress_bar
-from gitops.cli.session import refuse_outputs, repository_root, today
+from gitops.cli.session import refuse_outputs, repository_root
 from gitops.git.checkout import open_checkout
 from gitops.model.check import HistoryChoice
 from gitops.replay.replay_report import ReplayRequest
@@ -37,86 +37,62 @@ class EngineOptions:
     master: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckOptions:
-    """The options that say what is checked; `fix` asks for edits, too."""
-
-    repo: Path
-    base: str
-    head: str | None
-    registries: tuple[str, ...]
-    history: HistoryChoice
-    drift: bool
-    release: str | None = None
-    replay: EngineOptions | None = None
-    fix: bool = False
-
-
 @contextmanager
 def check_change(
-    options: CheckOptions, display: Display
+    repo: Path, request: CheckRequest, display: Display, replay: EngineOptions | None = None
 ) -> Iterator[tuple[CheckOutcome, LoadedChange]]:
     """Check; the files of both sides can be read as long as the context lasts."""
-    root = repository_root(options.repo)
-    replay = options.replay
+    root = repository_root(repo)
     runner = runner_of(replay.engine, replay.master) if replay else None
     with (
         open_checkout(root) as checkout,
         progress_bar(no_color=display.no_color) as progress,
         ExitStack() as stack,
     ):
-        change = find_change(checkout, ChangeRequest(base=options.base, head=options.head))
-        loaded = load_change(change, progress, options.release)
+        change = find_change(checkout, ChangeRequest(base=request.base, head=request.head))
+        loaded = load_change(change, progress, request.release)
         files = filter(is_input, loaded.head_tree.paths())
         outputs = [display.output, *(path for _, path in display.reports)]
         refuse_outputs(root, outputs, [root / path for path in files])
-        request = CheckRequest(
-            loaded=loaded,
-            reference=options.base,
-            today=today(),
-            registries=_registries(options, loaded),
-            choice=options.history,
-            drift=options.drift,
-            release=options.release,
-            replaying=ReplayRequest(runner=runner, root=stack.enter_context(samples_root(loaded)))
-            if runner
-            else None,
-            command=_command(options, display, change.base),
-            fix=options.fix,
-        )
-        yield run_check(request, progress), loaded
+        if runner:
+            samples = stack.enter_context(samples_root(loaded))
+            request = replace(request, replay=ReplayRequest(runner=runner, root=samples))
+        command = _command(repo, request, display, change.base, replay)
+        request = replace(request, registries=_registries(request, loaded), command=command)
+        yield run_check(loaded, request, progress), loaded
 
 
-def _registries(options: CheckOptions, loaded: LoadedChange) -> tuple[str, ...]:
-    """Of a group also the members that the change takes out: it does not choose its judges.
+def _registries(request: CheckRequest, loaded: LoadedChange) -> tuple[str, ...]:
+    """Resolve groups. Include members removed by the change: it must not drop its own checks.
 
     A registry that it removes is reported by CHECK-R003.
     """
     head, base = loaded.head.config, loaded.base.config
-    before = (name for group in options.registries for name in base.groups.get(group, ()))
-    names = (*options.registries, *(name for name in before if name in head.registries))
+    base_members = [name for group in request.registries for name in base.groups.get(group, ())]
+    names = (*request.registries, *(name for name in base_members if name in head.registries))
     return tuple(registries_in_order(names, head))
 
 
-def _command(options: CheckOptions, display: Display, base: str) -> str:
-    """The line that gives this answer again, wherever the output went and HEAD goes.
+def _command(
+    repo: Path,
+    request: CheckRequest,
+    display: Display,
+    merge_base: str,
+    replay: EngineOptions | None,
+) -> str:
+    """The command line that repeats this check, wherever the output went and HEAD moves.
 
-    The local engine is named, since Spark may not be installed. `base` are the base's 40 hex
-    digits.
+    The local engine is named, since Spark may not be installed. `merge_base` has 40 hex digits.
     """
-    named = base[:_DIGITS] if _UNSTEADY.match(options.base) else options.base
-    words = ["pulsar-gitops", "check", "--base", named]
-    words += ["--head", options.head] if options.head is not None else []
-    words += ["--repo", str(options.repo)] if options.repo != HERE else []
-    words += [word for name in options.registries for word in ("--registry", name)]
-    words += ["--history", options.history] if options.history is not HistoryChoice.AUTO else []
-    words += ["--as-if-broker", options.release] if options.release else []
-    words += ["--drift"] if options.drift else []
-    words += ["--replay"] if options.replay else []
-    words += ["--engine", "local"] if _is_local(options) else []
+    base = merge_base[:_DIGITS] if _UNSTEADY.match(request.base) else request.base
+    words = ["pulsar-gitops", "check", "--base", base]
+    words += ["--head", request.head] if request.head is not None else []
+    words += ["--repo", str(repo)] if repo != HERE else []
+    words += [word for name in request.registries for word in ("--registry", name)]
+    words += ["--history", request.history] if request.history is not HistoryChoice.AUTO else []
+    words += ["--as-if-broker", request.release] if request.release else []
+    words += ["--drift"] if request.drift else []
+    words += ["--replay"] if replay else []
+    words += ["--engine", "local"] if replay and replay.engine is Engine.LOCAL else []
     words += ["--fail-on", display.fail_on] if display.fail_on is not FailOn.ERROR else []
     return shlex.join(words)
-
-
-def _is_local(options: CheckOptions) -> bool:
-    return options.replay is not None and options.replay.engine is Engine.LOCAL

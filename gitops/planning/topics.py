@@ -85,69 +85,84 @@ def _without_effect_notice(
     notice = SchemaSwallowed(
         topic=case.topic, version=latest.version, changes=swallowed, findings=findings
     )
-    if not any(one.severity is Severity.ERROR for one in findings):
+    if not any(finding.severity is Severity.ERROR for finding in findings):
         return notice
-    wanted = case_fingerprint(case)
-    if waiver := find_waiver(case, wanted):
+    fingerprint = case_fingerprint(case)
+    if waiver := find_waiver(case, fingerprint):
         return replace(notice, findings=waive_findings(findings, waiver), waiver=waiver.name)
+    effects = _reader_effects(findings)
     return replace(
         _refused_action(case, findings),
         changes=swallowed,
         accepted=True,
-        fingerprint=wanted,
-        waiver=propose_waiver(
-            case.topic, wanted, case.today, case.waivers, _reader_effects(findings)
-        ),
+        fingerprint=fingerprint,
+        waiver=propose_waiver(case.topic, fingerprint, case.today, case.waivers, effects),
     )
 
 
 def _decide(case: TopicCase, readers: Sequence[ClientReader]) -> RegisterSchema | RefusedSchema:
-    said, accepted = _broker_says(case)
+    """Ask the broker's rules, then combine their refusal with what our own rules find."""
+    subject = str(case.topic)
+    refusals: tuple[Finding, ...] = ()
+    try:
+        decision = register(stored_history(case.history), case.desired, case.strategy, case.line)
+        accepted = decision.accepted
+        if not accepted:
+            refusals = findings_of(subject, decision, DefinitionLocations(new=case.locate))
+    except PayloadError as error:
+        accepted, refusals = False, (_broken_history(subject, str(error)),)
+
     remarks = _remarks(case, readers)
     if not accepted:
-        remarks = tuple(one for one in remarks if one.rule not in ONLY_IF_TAKEN)
-    said = tuple(one for one in said if not _is_said_by(one, case.content))
+        remarks = tuple(remark for remark in remarks if remark.rule not in ONLY_IF_TAKEN)
+    refusals = tuple(refusal for refusal in refusals if not _is_given(refusal, case.content))
     # The same reason as a warning about lines has the better place, and is one finding.
-    reasons = {_line_reason(one): one for one in case.content if one.rule == _OTHER_LINE}
-    said = tuple(
-        replace(one, location=reasons[reason].location)
-        if (reason := _given_reason(one, reasons)) is not None
-        else one
-        for one in said
+    line_reasons = {
+        _line_reason(finding): finding for finding in case.content if finding.rule == _OTHER_LINE
+    }
+    refusals = tuple(
+        replace(refusal, location=line_reasons[reason].location)
+        if (reason := _given_reason(refusal, line_reasons)) is not None
+        else refusal
+        for refusal in refusals
     )
-    known = {one.location for one in said}
-    content = tuple(one for one in case.content if one.location not in known)
-    findings = merge_renames((*said, *remarks, *content))
-    if not any(one.severity is Severity.ERROR for one in findings):
+    places = {refusal.location for refusal in refusals}
+    content = tuple(finding for finding in case.content if finding.location not in places)
+    findings = merge_renames((*refusals, *remarks, *content))
+
+    if not any(finding.severity is Severity.ERROR for finding in findings):
         return _register_action(case, remarks)
-    wanted = case_fingerprint(case)
-    refused = replace(_refused_action(case, findings), accepted=accepted, fingerprint=wanted)
+    fingerprint = case_fingerprint(case)
+    refused = replace(_refused_action(case, findings), accepted=accepted, fingerprint=fingerprint)
     if not accepted and obstacle(case):
         return refused
-    if waiver := find_waiver(case, wanted):
-        passed = _register_action(case, waive_findings(findings, waiver))
-        return replace(passed, waiver=waiver.name, accepted=accepted)
-    effects = (*(() if accepted else waiver_effects(case)), *_reader_effects(findings))
-    proposal = propose_waiver(case.topic, wanted, case.today, case.waivers, effects)
+    if waiver := find_waiver(case, fingerprint):
+        waived = _register_action(case, waive_findings(findings, waiver))
+        return replace(waived, waiver=waiver.name, accepted=accepted)
+    effects = _reader_effects(findings)
+    if not accepted:
+        effects = (*waiver_effects(case), *effects)
+    proposal = propose_waiver(case.topic, fingerprint, case.today, case.waivers, effects)
     return replace(refused, waiver=proposal)
 
 
 def _reader_effects(findings: Iterable[Finding]) -> tuple[str, ...]:
     """What a waiver approves beside what Pulsar refuses: readers that fail, or misread."""
     failures = [
-        one
-        for one in findings
-        if one.severity is Severity.ERROR and RULES[one.rule].if_promised is not None
+        finding
+        for finding in findings
+        if finding.severity is Severity.ERROR and RULES[finding.rule].if_promised is not None
     ]
     if not failures:
         return ()
     places = dict.fromkeys(
-        f"{one.rule} {place[0]}" if (place := _FIELD.match(one.message)) else one.rule
-        for one in failures
+        f"{failure.rule} {place[0]}" if (place := _FIELD.match(failure.message)) else failure.rule
+        for failure in failures
     )
-    shown, left = list(places)[:_SHOWN_FAILURES], len(places) - _SHOWN_FAILURES
-    what = f"{', '.join(shown)}{f' and {left} more' if left > 0 else ''}"
-    return (f"A waiver approves that messages are not read as they were written: {what}.",)
+    shown, left = ", ".join(list(places)[:_SHOWN_FAILURES]), len(places) - _SHOWN_FAILURES
+    if left > 0:
+        shown += f" and {left} more"
+    return (f"A waiver approves that messages are not read as they were written: {shown}.",)
 
 
 def _line_reason(content: Finding) -> str:
@@ -161,17 +176,16 @@ def _given_reason(refused: Finding, reasons: Iterable[str]) -> str | None:
     return next((reason for reason in reasons if reason and reason in refused.message), None)
 
 
-def _is_said_by(refused: Finding, content: Iterable[Finding]) -> bool:
+def _is_given(refused: Finding, content: Iterable[Finding]) -> bool:
     """Whether an error of the definition gives the broker's reason, at the better place."""
-    return refused.rule == "PLAN-R001" and any(
-        one.severity is Severity.ERROR
-        and (_is_invalid(one, refused) or one.message in refused.message)
-        for one in content
+    if refused.rule != "PLAN-R001":
+        return False
+    is_invalid = _OF_CANDIDATE in refused.message
+    return any(
+        error.message in refused.message or (is_invalid and error.rule == _INVALID)
+        for error in content
+        if error.severity is Severity.ERROR
     )
-
-
-def _is_invalid(content: Finding, refused: Finding) -> bool:
-    return content.rule == _INVALID and _OF_CANDIDATE in refused.message
 
 
 def _register_action(case: TopicCase, findings: tuple[Finding, ...]) -> RegisterSchema:
@@ -191,9 +205,9 @@ def _compared_version(case: TopicCase) -> SchemaInfo | None:
     """The latest version, under ALWAYS_COMPATIBLE of the same kind of event; None: all is new."""
     infos = [entry.info for entry in case.history.entries]
     if case.strategy is SchemaCompatibilityStrategy.ALWAYS_COMPATIBLE:
-        of_kind = [one for one in infos if _is_of_kind(case.line.types, one, case.desired)]
+        same_kind = [info for info in infos if _is_of_kind(case.line.types, info, case.desired)]
         # Another type is no other kind of event of the same sort, and has to be seen.
-        infos = of_kind or [one for one in infos[-1:] if one.type is not case.desired.type]
+        infos = same_kind or [info for info in infos[-1:] if info.type is not case.desired.type]
     return infos[-1] if infos else None
 
 
@@ -214,18 +228,6 @@ def _refused_action(case: TopicCase, findings: tuple[Finding, ...]) -> RefusedSc
         findings=findings,
         changes=schema_changes(latest.info if latest else None, case.desired),
     )
-
-
-def _broker_says(case: TopicCase) -> tuple[tuple[Finding, ...], bool]:
-    """What the broker has against it, and whether it would take it."""
-    try:
-        history = stored_history(case.history)
-    except PayloadError as error:
-        return (_broken_history(str(case.topic), str(error)),), False
-    decision = register(history, case.desired, case.strategy, case.line)
-    if decision.accepted:
-        return (), True
-    return findings_of(str(case.topic), decision, DefinitionLocations(new=case.locate)), False
 
 
 def _broken_history(subject: str, why: str) -> Finding:
@@ -263,15 +265,13 @@ def _remarks(
         ]
     unknown = unknown_reading_remarks(readers_case)
     places = DefinitionLocations(new=case.locate)
-    found = [
-        one
-        for version, remark in (*remarks, *misread, *unknown)
-        for one in findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
-    ]
-    found += captured_message_findings(case, versions, new)
+    findings: list[Finding] = []
+    for version, remark in (*remarks, *misread, *unknown):
+        findings += findings_of_remarks(str(case.topic), f"v{version}", (remark,), places)
+    findings += captured_message_findings(case, versions, new)
     if not latest_only:
-        found += auto_producer_findings(case, versions, new)
-    return apply_severities(found, case.rules)
+        findings += auto_producer_findings(case, versions, new)
+    return apply_severities(findings, case.rules)
 
 
 def _readable(entries: Sequence[SchemaEntry]) -> Iterator[tuple[int, StoredSchema]]:

@@ -66,7 +66,7 @@ from gitops.model.replay import ReplayReport
 from gitops.model.rules import apply_severities
 from gitops.model.state import RegistryState, Repository, Scope
 from gitops.model.waivers import Waiver, WaiverProposal
-from gitops.planning.client_readers import ClientReader, client_readers
+from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import limit_proposal
 from gitops.planning.lockout_findings import without_named_clients
@@ -96,24 +96,24 @@ _NO_DRIFT: Final = "The files of the base have errors, so only what the change a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRequest:
-    """What to check, and how: the change, the registries (none: the default one), the history.
+    """What to check: the change from the merge base with `base` to `head`, None for the folder.
 
-    `reference` is the base as the user names it, `command` repeats the check. With `drift` a live
-    registry is compared with the whole base, with `replaying` the samples of the touched topics
-    are replayed. `release` is that of another broker than the registries' own. `today` is the day
-    in UTC, for waivers. With `fix`, the changed definitions are edited to be accepted.
+    Without `registries` the default one is asked. With `drift` a live registry is compared with
+    the whole base, with `replay` the samples of the affected topics are replayed. `release` is
+    that of another broker than the registries' own. With `fix`, the changed definitions are edited
+    to be accepted. `today` is the day in UTC, for waivers. `command` repeats the check.
     """
 
-    loaded: LoadedChange
-    reference: str
-    today: datetime.date
+    base: str
+    head: str | None = None
     registries: tuple[str, ...] = ()
-    choice: HistoryChoice = HistoryChoice.AUTO
+    history: HistoryChoice = HistoryChoice.AUTO
     drift: bool = False
     release: str | None = None
-    replaying: ReplayRequest | None = None
-    command: str = ""
+    replay: ReplayRequest | None = None
     fix: bool = False
+    today: datetime.date
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +130,10 @@ class CheckOutcome:
 
 @contextmanager
 def samples_root(loaded: LoadedChange) -> Iterator[Path]:
-    """The folder from which the files of manifests count.
+    """The folder that paths in manifests are relative to.
 
-    Of a change that is a commit, its samples are written to a temporary folder: the clone may
-    have another one checked out.
+    The samples of a commit are written to a temporary folder: the clone may have another one
+    checked out.
     """
     if not loaded.change.head:
         yield loaded.change.checkout.root
@@ -143,57 +143,72 @@ def samples_root(loaded: LoadedChange) -> Iterator[Path]:
         yield Path(folder)
 
 
-def check(checking: CheckRequest, progress: Progress = no_progress) -> CheckOutcome:
-    """Every registry's answer, whatever becomes of the others.
+def check(
+    loaded: LoadedChange, request: CheckRequest, progress: Progress = no_progress
+) -> CheckOutcome:
+    """Check the files, then compare them with each registry; one that fails stops no other.
 
     Raises UsageError for a registry that gitops.yaml does not name.
     """
-    loaded = checking.loaded
-    touched = impact_of(loaded)
-    mine = [one for one in loaded.head.waivers if one.name in touched.waivers]
-    of_waivers = expiry_findings(mine, checking.today)
+    impact = impact_of(loaded)
+    affected_waivers = [waiver for waiver in loaded.head.waivers if waiver.name in impact.waivers]
     findings = [
         *new_findings(loaded),
         *earlier_errors(loaded),
-        *of_waivers,
-        *topic_guards(loaded, touched, checking.today),
-        *expiry_findings(loaded.head.limit_waivers, checking.today),
-        *sample_guards(loaded, touched),
+        *expiry_findings(affected_waivers, request.today),
+        *topic_guards(loaded, impact, request.today),
+        *expiry_findings(loaded.head.limit_waivers, request.today),
+        *sample_guards(loaded, impact),
     ]
+    registries: list[tuple[str, RegistryConfig]] = []
+    if not is_config_broken(loaded):  # else a registry that cannot be read looks removed
+        names: Iterable[str | None] = dict.fromkeys(request.registries) or [None]
+        registries = [registry_config(loaded.head, name) for name in names]
+        findings += registry_guards(loaded, {name for name, _ in registries})
+
     checks: list[RegistryCheck] = []
     fixes: dict[str, bytes] = {}
     errors: dict[str, GitopsError] = {}
-    registries = [] if is_config_broken(loaded) else _registries(checking)
-    if not is_config_broken(loaded):  # else a registry that cannot be read looks removed
-        findings += registry_guards(loaded, {name for name, _ in registries})
     for name, config in registries:
-        registry_answer = _RegistryAnswer(checking, touched, name, config, progress)
+        comparison = _RegistryComparison(loaded, request, impact, name, config, progress)
         try:
-            one, more = registry_answer.answer()
+            registry_check, registry_findings = comparison.run()
         except GitopsError as error:
             errors[name] = error
         else:
-            checks.append(one)
-            findings += more
-        fixes |= registry_answer.fixes
-        if registry_answer.replay_error:
-            errors[f"{name} (replay)"] = registry_answer.replay_error
+            checks.append(registry_check)
+            findings += registry_findings
+        fixes |= comparison.fixes
+        if comparison.replay_error:
+            errors[f"{name} (replay)"] = comparison.replay_error
+
     rated = group_unknown_topics(rate_findings(findings, loaded.limits.rules))
-    all_of_it = (*fold_consequences(rated, loaded, touched), *limit_guards(loaded))
+    all_findings = (*fold_consequences(rated, loaded, impact), *limit_guards(loaded))
     report = CheckReport(
         base=loaded.change.base,
         head=loaded.change.head,
-        reference=checking.reference,
+        reference=request.base,
         files=loaded.head.digest,
-        touched=touched,
+        touched=impact,
         registries=tuple(checks),
-        waivers=used_waivers(loaded.head.waivers, [one.plan for one in checks]),
+        waivers=used_waivers(loaded.head.waivers, [check.plan for check in checks]),
         failures={name: error.what for name, error in errors.items()},
-        findings=tuple(sorted(dict.fromkeys(all_of_it), key=lambda each: each.sort_key)),
-        limit_waiver=_limit_waiver(checking, touched, all_of_it),
-        command=checking.command,
+        findings=tuple(sorted(dict.fromkeys(all_findings), key=lambda finding: finding.sort_key)),
+        limit_waiver=_limit_waiver(loaded, impact, all_findings, request.today),
+        command=request.command,
     )
     return CheckOutcome(report=placed_report(report, loaded), errors=errors, fixes=fixes)
+
+
+def _limit_waiver(
+    loaded: LoadedChange, impact: Impact, findings: Iterable[Finding], today: datetime.date
+) -> WaiverProposal | None:
+    """A waiver for a change of too many topics, None for any other change."""
+    exceeds_limit = any(
+        finding.rule == "CHECK-R005" and finding.severity is not Severity.INFO
+        for finding in findings
+    )
+    return limit_proposal(changed_topics(loaded, impact), today) if exceeds_limit else None
 
 
 def _without_first_versions(drift: Plan, plan: Plan) -> Plan:
@@ -211,224 +226,198 @@ def _without_first_versions(drift: Plan, plan: Plan) -> Plan:
     return replace(drift, actions=actions)
 
 
-def _limit_waiver(
-    checking: CheckRequest, touched: Impact, findings: Iterable[Finding]
-) -> WaiverProposal | None:
-    """A waiver for a change of too many topics, None for any other change."""
-    if all(one.rule != "CHECK-R005" or one.severity is Severity.INFO for one in findings):
-        return None
-    return limit_proposal(changed_topics(checking.loaded, touched), checking.today)
-
-
-def _registries(checking: CheckRequest) -> list[tuple[str, RegistryConfig]]:
-    head = checking.loaded.head
-    names: Iterable[str | None] = dict.fromkeys(checking.registries) or [None]
-    return [registry_config(head, name) for name in names]
-
-
 @dataclass(slots=True)
-class _RegistryAnswer:
-    """One registry's answer while it is made."""
+class _RegistryComparison:
+    """Compares the change with one registry."""
 
-    checking: CheckRequest
-    touched: Impact
+    loaded: LoadedChange
+    request: CheckRequest
+    impact: Impact
     name: str
     config: RegistryConfig
     progress: Progress
     replay_error: GitopsError | None = None
     fixes: Mapping[str, bytes] = field(default_factory=dict)
 
-    def answer(self) -> tuple[RegistryCheck, list[Finding]]:
-        """The answer, and the findings about the change that only this registry shows."""
+    def run(self) -> tuple[RegistryCheck, list[Finding]]:
+        """The check of this registry, and the findings about the change that only it shows."""
+        loaded, request = self.loaded, self.request
         with ExitStack() as stack:
-            histories = KnownVersions(self._loaded, self._scope(), stack, self.progress)
-            observed = histories.read(
+            known = KnownVersions(loaded, self._scope(), stack, self.progress).read(
                 VersionsRequest(
                     name=self.name,
                     former_name=self._former_name,
-                    config=self._loaded.base.config.registries.get(self._former_name),
+                    config=loaded.base.config.registries.get(self._former_name),
                     head_config=self.config,
-                    choice=self.checking.choice,
+                    choice=request.history,
                 )
             )
-            return self._compare(observed)
-
-    @property
-    def _loaded(self) -> LoadedChange:
-        return self.checking.loaded
-
-    @property
-    def _former_name(self) -> str:
-        return former_name(self.name, self._loaded.base.config, self._loaded.head.config)
-
-    @property
-    def _base_config(self) -> RegistryConfig:
-        return former_config(self.name, self._loaded.base.config, self._loaded.head.config)
-
-    def _compare(self, observed: KnownRegistry) -> tuple[RegistryCheck, list[Finding]]:
-        loaded = self._loaded
-        after = self._plan_input(observed, loaded.head, loaded.head_tree, self.config)
-        before = self._plan_input(observed, loaded.base, loaded.base_tree, self._base_config)
-        after = replace(after, former_broker=former_settings(before.broker, after.broker))
-        if observed.history.source is not HistorySource.GIT:
-            neighbours = find_neighbours(observed.registry, after, KnownNames(), self.progress)
-            after = replace(after, neighbours=neighbours)
-        drift = self._with_drift(make_plan(before), before, observed)
-        plan = self._with_drift(make_plan(after, self.progress), after, observed)
-        lost = apply_severities(self._losses(observed, after, plan), loaded.limits.rules)
-        plan = replace(plan, findings=(*plan.findings, *lost))
-        plan = attributed_plan(plan, drift)
-        fixing = FixRequest(
-            tree=loaded.head_tree,
-            repository=loaded.head,
-            plan_input=after,
-            editable=loaded.changed,
-            release=self.checking.release,
-        )
-        if self.checking.fix:
-            self.fixes = fixed_files(plan, fixing)
-        plan = add_patches(plan, fixing)
-        strategies = former_strategies(loaded.base, before, after)
-        refused = refused_before(before, after, plan, strategies)
-        places = BaseLocations(loaded, observed.state)
-        of_all, history = self._drift(observed, drift)
-        if of_all:
-            of_all = _without_first_versions(of_all, plan)
-            touched_topics = {str(topic) for topic in self._names()}
-            losses = [
-                finding
-                for finding in of_all.findings
-                if finding.rule == "PLAN-R023" and finding.subject not in touched_topics
-            ]
+            after = self._plan_input(known, loaded.head, loaded.head_tree, self.config)
+            before = self._plan_input(known, loaded.base, loaded.base_tree, self._base_config)
+            after = replace(after, former_broker=former_settings(before.broker, after.broker))
+            if known.history.source is not HistorySource.GIT:
+                neighbours = find_neighbours(known.registry, after, KnownNames(), self.progress)
+                after = replace(after, neighbours=neighbours)
+            base_drift = self._with_drift(make_plan(before), before, known)
+            plan = self._with_drift(make_plan(after, self.progress), after, known)
+            losses = apply_severities(self._losses(known, after, plan), loaded.limits.rules)
             plan = replace(plan, findings=(*plan.findings, *losses))
-        mine, history = fit_proposals(plan.with_findings(places.of), history)
-        mine = with_written_proposals(mine, loaded.head_paths)
-        rolling = RolloutRequest(
-            base=loaded.base,
-            head=loaded.head,
-            plan_input=self._known(after, history),
-            plan=plan,
-            before=before,
-            paths=loaded.head_paths,
-            reference=self.checking.reference,
-        )
-        rollout, of_clients = rollout_of(rolling)
-        if all(severity_in(loaded.limits, rule) > Severity.INFO for rule in _LOCKOUT_RULES):
-            findings = without_named_clients(mine.findings, rollout.locked_out)
-            mine = replace(mine, findings=findings)
-        replayed = self._replay(after, observed)
-        found = RegistryCheck(
-            plan=self._sorted(mine),
-            history=history,
-            strategies_before=strategies,
-            refused_before={each.topic: places.of(each.findings) for each in refused},
-            drift=of_all,
-            rollout=rollout,
-            replay=replayed,
-            edited=None
-            if strategies or len(self.checking.registries) > 1
-            else edited_rollout(
-                rolling, fixing, partial(self._plan_input, observed, config=self.config)
-            ),
-        )
-        return found, [
+            plan = attributed_plan(plan, base_drift)
+
+            fix_request = FixRequest(
+                tree=loaded.head_tree,
+                repository=loaded.head,
+                plan_input=after,
+                editable=loaded.changed,
+                release=request.release,
+            )
+            if request.fix:
+                self.fixes = fixed_files(plan, fix_request)
+            plan = add_patches(plan, fix_request)
+
+            strategies = former_strategies(loaded.base, before, after)
+            refused = refused_before(before, after, plan, strategies)
+            places = BaseLocations(loaded, known.state)
+            drift, history = self._drift(known, base_drift)
+            if drift:
+                drift = _without_first_versions(drift, plan)
+                plan = replace(plan, findings=(*plan.findings, *self._losses_elsewhere(drift)))
+            plan, history = fit_proposals(plan.with_findings(places.of), history)
+            plan = with_written_proposals(plan, loaded.head_paths)
+
+            rollout_request = RolloutRequest(
+                base=loaded.base,
+                head=loaded.head,
+                plan_input=self._managed(after, history),
+                plan=plan,
+                before=before,
+                paths=loaded.head_paths,
+                reference=request.base,
+            )
+            rollout, client_findings = rollout_of(rollout_request)
+            if all(severity_in(loaded.limits, rule) > Severity.INFO for rule in _LOCKOUT_RULES):
+                findings = without_named_clients(plan.findings, rollout.locked_out)
+                plan = replace(plan, findings=findings)
+            edited = None
+            if not strategies and len(request.registries) <= 1:
+                edited_input = partial(self._plan_input, known, config=self.config)
+                edited = edited_rollout(rollout_request, fix_request, edited_input)
+
+            replayed = self._replay(after, known)
+            registry_check = RegistryCheck(
+                plan=_sorted_findings(plan),
+                history=history,
+                strategies_before=strategies,
+                refused_before={topic.topic: places.of(topic.findings) for topic in refused},
+                drift=drift,
+                rollout=rollout,
+                replay=replayed,
+                edited=edited,
+            )
+        return registry_check, [
             *policy_guards(loaded, self.name, (before, after), refused),
             *gate_guards(loaded, after, strategies),
-            *of_clients,
+            *client_findings,
             *(replayed.findings if replayed else ()),
         ]
 
+    @property
+    def _former_name(self) -> str:
+        return former_name(self.name, self.loaded.base.config, self.loaded.head.config)
+
+    @property
+    def _base_config(self) -> RegistryConfig:
+        return former_config(self.name, self.loaded.base.config, self.loaded.head.config)
+
+    def _losses_elsewhere(self, drift: Plan) -> list[Finding]:
+        """Lost versions of topics that the change does not affect."""
+        affected = {str(topic) for topic in self._names()}
+        return [
+            finding
+            for finding in drift.findings
+            if finding.rule == "PLAN-R023" and finding.subject not in affected
+        ]
+
     def _losses(
-        self, observed: KnownRegistry, plan_input: PlanInput, plan: Plan
+        self, known: KnownRegistry, plan_input: PlanInput, plan: Plan
     ) -> tuple[Finding, ...]:
         """Versions that the registry lost, also where its file is gone and the history is another.
 
         Then only a journal, which stays beside the registry, proves the loss: in another clone, as
         in CI, the file never was.
         """
-        look_up = self._look_up_versions(observed)
-        root = self._loaded.change.checkout.root
-        if observed.history.source is HistorySource.REGISTRY:
-            return find_losses(look_up, plan_input, plan, self._loaded.base.desired)
+        look_up = self._look_up_versions(known)
+        root = self.loaded.change.checkout.root
+        if known.history.source is HistorySource.REGISTRY:
+            return find_losses(look_up, plan_input, plan, self.loaded.base.desired)
         config = self._base_config
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
         journaled = read_versions(root, self.name, config.address)
         was_here = any(topic.keeper in journaled.histories for topic in plan_input.desired.topics)
-        if not (is_gone and was_here and self.checking.choice is HistoryChoice.AUTO):
+        if not (is_gone and was_here and self.request.history is HistoryChoice.AUTO):
             return ()
         with closing(open_registry(self._former_name, config, root)) as registry:
             state = registry.observe(self._scope(), self.progress)
         plan_input = replace(plan_input, observed=state, is_live=True)
         return find_losses(look_up, plan_input, make_plan(plan_input))
 
-    def _look_up_versions(self, observed: KnownRegistry) -> VersionLookUp:
-        change = self._loaded.change
+    def _look_up_versions(self, known: KnownRegistry) -> VersionLookUp:
+        change = self.loaded.change
         past = SnapshotPast(change.checkout, change.base, frozenset({self.name, self._former_name}))
-        recorded = SnapshotRegistry(self.name, change.head_tree, observed.registry.broker)
-        is_live = observed.history.source is HistorySource.REGISTRY
+        recorded = SnapshotRegistry(self.name, change.head_tree, known.registry.broker)
+        is_live = known.history.source is HistorySource.REGISTRY
         return partial(
             find_recorded,
             recorded,
             past,
             root=change.checkout.root,
-            registries=self._loaded.head.config.registries,
-            address=observed.registry.address if is_live else self._base_config.address,
+            registries=self.loaded.head.config.registries,
+            address=known.registry.address if is_live else self._base_config.address,
         )
 
-    def _with_drift(self, plan: Plan, plan_input: PlanInput, observed: KnownRegistry) -> Plan:
+    def _with_drift(self, plan: Plan, plan_input: PlanInput, known: KnownRegistry) -> Plan:
         """With what the history of the base tells of versions that the registry holds."""
-        if observed.history.source is HistorySource.GIT:
+        if known.history.source is HistorySource.GIT:
             return plan
-        return add_drift(plan, plan_input, self._look_up(self._loaded.base))
+        return add_drift(plan, plan_input, self._look_up(self.loaded.base))
 
     def _look_up(self, base: Repository) -> LookUp:
-        change = self._loaded.change
+        change = self.loaded.change
         return partial(find_provenance, change.checkout, change.base, base.topics)
 
-    def _known(self, plan_input: PlanInput, history: History) -> PlanInput:
-        """Without the topics of which git knows nothing, since no manifest declares them."""
+    def _managed(self, plan_input: PlanInput, history: History) -> PlanInput:
+        """Without topics that no manifest declares, if the versions are those of git."""
         if history.source is not HistorySource.GIT:
             return plan_input
-        managed = {*self._loaded.base.desired.topics, *self._loaded.head.desired.topics}
+        managed = {*self.loaded.base.desired.topics, *self.loaded.head.desired.topics}
         state = plan_input.observed
         topics = {name: topic for name, topic in state.topics.items() if name in managed}
         return replace(plan_input, observed=replace(state, topics=topics))
 
-    def _replay(self, plan_input: PlanInput, observed: KnownRegistry) -> ReplayReport | None:
-        """What became of the samples; a failure does not take the rest of the answer along."""
-        replaying = self.checking.replaying
-        if replaying is None:
+    def _replay(self, plan_input: PlanInput, known: KnownRegistry) -> ReplayReport | None:
+        """The replay of the affected topics' samples; if it fails, the check goes on without."""
+        if self.request.replay is None:
             return None
+        base, head = self.loaded.base, self.loaded.head
+        topics = [topic for topic in sorted(plan_input.desired.topics) if topic in head.topics]
         try:
-            return self._replay_affected(replaying, plan_input, observed.history)
+            history = ReplayHistory(
+                registry=plan_input.registry,
+                source=known.history.source.value,
+                limits=(),  # the check reports them
+                rules=self.loaded.limits.rules,
+                findings=withheld_samples(topics, head, base),
+            )
+            subjects = subjects_of(plan_input, head, topics, base)
+            return replay(self.request.replay, subjects, history, self.progress)
         except GitopsError as error:
             self.replay_error = error
             return None
 
-    def _replay_affected(
-        self, replaying: ReplayRequest, plan_input: PlanInput, history: History
-    ) -> ReplayReport:
-        """Raises OutsideError where the runner fails."""
-        base, head = self._loaded.base, self._loaded.head
-        topics = [topic for topic in sorted(plan_input.desired.topics) if topic in head.topics]
-        known = ReplayHistory(
-            registry=plan_input.registry,
-            source=history.source.value,
-            limits=(),  # which the check tells
-            rules=self._loaded.limits.rules,
-            findings=withheld_samples(topics, head, base),
-        )
-        subjects = subjects_of(plan_input, head, topics, base)
-        return replay(replaying, subjects, known, self.progress)
-
-    @property
-    def _readers(self) -> Mapping[TopicName, tuple[ClientReader, ...]]:
-        return client_readers(self._loaded.head.clients, self._observed_clients)
-
     @property
     def _clients(self) -> tuple[Client, ...]:
-        """What is deployed and what the change declares; of other registries nobody says it."""
-        base, head = self._loaded.base, self._loaded.head
+        """Clients of the base and of the change; they are declared for the default registry."""
+        base, head = self.loaded.base, self.loaded.head
         if self.name != head.config.default_registry:
             return ()
         return (*base.clients, *head.clients)
@@ -436,59 +425,64 @@ class _RegistryAnswer:
     @property
     def _observed_clients(self) -> ObservedClients | None:
         """The base's come first: a change must not be able to drop clients from the record."""
-        base, head = self._loaded.base, self._loaded.head
+        base, head = self.loaded.base, self.loaded.head
         return base.observed_clients.get(self.name) or head.observed_clients.get(self.name)
 
     def _plan_input(
         self,
-        observed: KnownRegistry,
+        known: KnownRegistry,
         repository: Repository,
         tree: FileTree,
         config: RegistryConfig,
     ) -> PlanInput:
-        """What the plan of one side of the change is made from, of what is touched only."""
+        """The input for the plan of one side of the change, limited to what it affects."""
         desired = desired_state(repository, config)
-        broken = frozenset() if repository is self._loaded.base else broken_topics(self._loaded)
+        broken = frozenset() if repository is self.loaded.base else broken_topics(self.loaded)
         names = self._names() - broken
         topics = {name: state for name, state in desired.topics.items() if name in names}
-        spaces = {*self.touched.namespaces, *(topic.namespace for topic in self._names())}
-        limits = self._loaded.limits
-        broker = with_known(self._declared(config), observed.registry.broker)
-        is_live = observed.history.source is HistorySource.REGISTRY
-        former = {topic.keeper for topic in self._loaded.base.desired.topics}
+        namespaces = {*self.impact.namespaces, *(topic.namespace for topic in self._names())}
+        limits = self.loaded.limits
+        broker = with_known(self._declared(config), known.registry.broker)
+        is_live = known.history.source is HistorySource.REGISTRY
+        base_topics = {topic.keeper for topic in self.loaded.base.desired.topics}
+        new_topics = frozenset(topic for topic in topics if topic.keeper not in base_topics)
+        if is_live and is_seen(broker, "release"):
+            new_topics = frozenset()
         return PlanInput(
             registry=self.name,
-            address=observed.registry.address,
+            address=known.registry.address,
             files=repository.digest,
             desired=RegistryState(
-                namespaces={n: s for n, s in desired.namespaces.items() if n in spaces},
+                namespaces={
+                    name: state for name, state in desired.namespaces.items() if name in namespaces
+                },
                 topics=topics,
                 tenants=desired.tenants,
-                partitions={t: p for t, p in desired.partitions.items() if t in topics},
+                partitions={
+                    topic: number for topic, number in desired.partitions.items() if topic in topics
+                },
             ),
-            observed=observed.state,
+            observed=known.state,
             broker=broker,
-            # Its share is of all topics, which are not here: a guard of the change looks at them.
+            # The share counts all topics, which are not loaded here: `topic_guards` checks it.
             safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
-            today=self.checking.today,
-            waivers=tuple(one for one in repository.waivers if self._is_reached(one)),
-            content=self._content(observed, repository, tree, topics),
+            today=self.request.today,
+            waivers=tuple(waiver for waiver in repository.waivers if self._is_affected(waiver)),
+            content=self._content(known, repository, tree, topics),
             rules=limits.rules,
             clients=self._clients,
-            readers=self._readers,
+            readers=client_readers(self.loaded.head.clients, self._observed_clients),
             observed_clients=self._observed_clients,
             next_release=announced_release(self._declared(config), broker),
             locate_policy=policy_locator(tree, repository, self.name),
             is_live=is_live,
-            new_topics=frozenset()
-            if is_live and is_seen(broker, "release")
-            else frozenset(topic for topic in topics if topic.keeper not in former),
+            new_topics=new_topics,
         )
 
     def _content(
         self,
-        observed: KnownRegistry,
+        known: KnownRegistry,
         repository: Repository,
         tree: FileTree,
         topics: Collection[TopicName],
@@ -497,81 +491,81 @@ class _RegistryAnswer:
 
         What the line of another registry of this check refuses is in that registry's plan.
         """
-        loaded, others = self._loaded, {*self.checking.registries} - {self.name}
-        if observed.history.source is HistorySource.REGISTRY and not self.checking.release:
+        loaded, other_registries = self.loaded, {*self.request.registries} - {self.name}
+        if known.history.source is HistorySource.REGISTRY and not self.request.release:
             is_limited = loaded.had_config and repository is not loaded.base
             least = loaded.base.config if is_limited else None
-            broker = observed.registry.broker
+            broker = known.registry.broker
             repository = load_as_reported(repository, tree, self.name, broker, least)
-        return {
-            topic: rate_findings(
-                (
+        content = {}
+        for topic, source in repository.topics.items():
+            if source.findings and topic in topics:
+                findings = [
                     finding
                     for finding in source.findings
-                    if not any(is_about_line_of(finding, name) for name in others)
-                ),
-                loaded.limits.rules,
-            )
-            for topic, source in repository.topics.items()
-            if source.findings and topic in topics
-        }
+                    if not any(is_about_line_of(finding, name) for name in other_registries)
+                ]
+                content[topic] = rate_findings(findings, loaded.limits.rules)
+        return content
 
     def _declared(self, config: RegistryConfig) -> BrokerSettings:
-        release = self.checking.release
+        release = self.request.release
         return as_if_broker(config.broker, release) if release else config.broker
 
-    def _is_reached(self, waiver: Waiver) -> bool:
-        """Others may be of topics that are not here, and are not the change's."""
+    def _is_affected(self, waiver: Waiver) -> bool:
+        """Whether a waiver is for a topic that the change affects, or changed by it."""
         names = self._names()
         return (
             waiver.subject in names
             or waiver.subject in {name.namespace for name in names}
-            or waiver.location.file in self._loaded.changed
+            or waiver.location.file in self.loaded.changed
         )
 
     def _names(self) -> frozenset[TopicName]:
-        touched = self.touched
-        return frozenset({*touched.topics, *touched.removed, *touched.renamed.values()})
+        impact = self.impact
+        return frozenset({*impact.topics, *impact.removed, *impact.renamed.values()})
 
     def _scope(self) -> Scope:
-        """What is touched, and what the clients use that are changed or reached."""
-        names = self._names() | topics_of_clients(self._loaded, self.touched.clients)
-        spaces = {*self.touched.namespaces, *(topic.namespace for topic in names)}
-        desired = self._loaded.head.desired
+        """What the change affects, with the topics of the clients that it affects."""
+        names = self._names() | topics_of_clients(self.loaded, self.impact.clients)
+        namespaces = {*self.impact.namespaces, *(topic.namespace for topic in names)}
+        desired = self.loaded.head.desired
         return Scope(
-            namespaces=frozenset(spaces),
+            namespaces=frozenset(namespaces),
             topics=names,
             tenants=frozenset(desired.tenants),
             partitions=names & desired.partitions.keys(),
         )
 
-    def _sorted(self, plan: Plan) -> Plan:
-        """Rated already; in the order of places."""
-        return replace(plan, findings=tuple(sorted(plan.findings, key=lambda one: one.sort_key)))
-
-    def _drift(self, observed: KnownRegistry, of_touched: Plan) -> tuple[Plan | None, History]:
-        """What differs without the change, and the history with what that leaves open."""
-        history = observed.history
+    def _drift(self, known: KnownRegistry, base_drift: Plan) -> tuple[Plan | None, History]:
+        """The drift of the base, and the history with what remains unknown about it."""
+        history = known.history
         if history.source is HistorySource.GIT:
             return None, history
-        if self.checking.drift and history.source is HistorySource.REGISTRY:
+        if self.request.drift and history.source is HistorySource.REGISTRY:
             try:
-                return self._sorted(self._drift_of_all(observed)), history
+                return _sorted_findings(self._full_drift(known)), history
             except UnplannableError:
                 history = replace(history, limits=(*history.limits, _NO_DRIFT))
-        return self._sorted(of_touched), history
+        return _sorted_findings(base_drift), history
 
-    def _drift_of_all(self, observed: KnownRegistry) -> Plan:
+    def _full_drift(self, known: KnownRegistry) -> Plan:
         """The plan for the whole base; raises UnplannableError."""
-        tree = self._loaded.change.base_tree
+        tree = self.loaded.change.base_tree
         repository = load(tree, self.progress)
-        planning = PlanRequest(
+        request = PlanRequest(
             repository=repository,
-            registry=observed.registry,
+            registry=known.registry,
             config=self._base_config,
             locate=Locator(tree, repository.topics).locate,
-            today=self.checking.today,
+            today=self.request.today,
             look_up=self._look_up(repository),
-            recorded=self._look_up_versions(observed),
+            recorded=self._look_up_versions(known),
         )
-        return plan_repository(planning, self.progress)
+        return plan_repository(request, self.progress)
+
+
+def _sorted_findings(plan: Plan) -> Plan:
+    """The plan with its findings in the order of their places."""
+    findings = sorted(plan.findings, key=lambda finding: finding.sort_key)
+    return replace(plan, findings=tuple(findings))

@@ -61,14 +61,8 @@ def report(
 ) -> CheckReport:
     with open_checkout(repo.root) as checkout:
         loaded = load_change(find_change(checkout, ChangeRequest(base=base)))
-        outcome = check(
-            CheckRequest(
-                loaded=loaded,
-                reference=base,
-                today=datetime.date(2026, 1, 1),
-                registries=registries,
-            )
-        )
+        request = CheckRequest(base=base, today=datetime.date(2026, 1, 1), registries=registries)
+        outcome = check(loaded, request)
     assert not outcome.errors
     return outcome.report
 

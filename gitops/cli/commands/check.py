@@ -13,8 +13,8 @@ from gitops.cli import options
 from gitops.cli.exits import Exit, print_error
 from gitops.cli.extras import Engine
 from gitops.cli.options import HERE, FailOn
-from gitops.cli.session import line_of
-from gitops.model.check import HistoryChoice
+from gitops.cli.session import line_of, today
+from gitops.model.check import CheckReport, HistoryChoice
 from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.findings import Location
 from gitops.reports import results
@@ -22,8 +22,7 @@ from gitops.reports import results
 if TYPE_CHECKING:
     from gitops.changes.change import LoadedChange
     from gitops.cli.answer import Display
-    from gitops.cli.check_run import CheckOptions
-    from gitops.usecases.check import CheckOutcome
+    from gitops.usecases.check import CheckOutcome, CheckRequest
 
 
 def check(
@@ -50,8 +49,10 @@ def check(
     no_color: options.NoColor = False,
 ) -> int:
     """Check what a change affects, as before a merge."""
-    from gitops.cli.answer import Display
-    from gitops.cli.check_run import CheckOptions, EngineOptions
+    from gitops.cli.answer import Display, print_result
+    from gitops.cli.check_run import EngineOptions, check_change
+    from gitops.cli.plan_output import name_written_waivers, write_waivers
+    from gitops.usecases.check import CheckRequest
 
     if not replay and (master is not None or engine is not Engine.SPARK):
         raise UsageError("--engine and --master go with --replay", hint="add --replay")
@@ -61,15 +62,14 @@ def check(
             hint="check out that commit, and leave --head out",
         )
     started = time.monotonic()
-    request = CheckOptions(
-        repo=repo,
+    request = CheckRequest(
         base=base,
         head=head,
         registries=tuple(registry or ()),
         history=history,
         drift=drift,
         release=as_if_broker,
-        replay=EngineOptions(engine=engine, master=master) if replay else None,
+        today=today(),
     )
     display = Display(
         output_format=output_format,
@@ -79,11 +79,24 @@ def check(
         no_color=no_color,
     )
     if fix:
-        _write_fixes(request, display)
-    return _run(request, display, started, waivers)
+        _write_fixes(repo, request, display)
+    engine_options = EngineOptions(engine=engine, master=master) if replay else None
+    with check_change(repo, request, display, engine_options) as (outcome, loaded):
+        if waivers:
+            plans = [registry_check.plan for registry_check in outcome.report.registries]
+            write_waivers(plans, waivers, outcome.report.limit_waiver)
+            result = _result(name_written_waivers(outcome.report), loaded, started)
+        else:
+            result = _result(outcome.report, loaded, started)
+        for report_format, path in display.reports:
+            print_result(result, replace(display, output_format=report_format, output=path))
+        print_result(result, display)
+    for name, error in outcome.errors.items():
+        print_error(error, f"no answer for {name}: ")
+    return _exit_code(outcome, request, display)
 
 
-def _write_fixes(request: CheckOptions, display: Display) -> None:
+def _write_fixes(repo: Path, request: CheckRequest, display: Display) -> None:
     """Write the edits with which what the change refuses is accepted.
 
     Each registry's are decided with those of the ones before it.
@@ -96,45 +109,18 @@ def _write_fixes(request: CheckOptions, display: Display) -> None:
     fixes: dict[str, bytes] = {}
     names: list[str | None] = [None]
     if request.registries:
-        config = open_repository(request.repo).repository.config
+        config = open_repository(repo).repository.config
         names = [*registries_in_order(request.registries, config)]
     for name in names:
-        asked = replace(request, registries=(name,) if name else (), fix=True, replay=None)
-        with check_change(asked, display) as (outcome, loaded):
+        fix_request = replace(request, registries=(name,) if name else (), fix=True)
+        with check_change(repo, fix_request, display) as (outcome, loaded):
             root = loaded.change.checkout.root
             edit_files(root, outcome.fixes)
         fixes |= outcome.fixes
     print_fixes(root, fixes)
 
 
-def _run(
-    request: CheckOptions, display: Display, started: float, waivers: Path | None = None
-) -> int:
-    """Check, print, and answer the exit code; `started` is by the monotonic clock.
-
-    Waivers are proposed in the folder `waivers`, if one is given.
-    """
-    from gitops.cli.answer import print_result
-    from gitops.cli.check_run import check_change
-    from gitops.cli.plan_output import name_written_waivers, write_waivers
-
-    with check_change(request, display) as (outcome, loaded):
-        if waivers:
-            plans = [one.plan for one in outcome.report.registries]
-            write_waivers(plans, waivers, outcome.report.limit_waiver)
-            report = name_written_waivers(outcome.report)
-            result = _result(replace(outcome, report=report), loaded, started)
-        else:
-            result = _result(outcome, loaded, started)
-        for output_format, path in display.reports:
-            print_result(result, replace(display, output_format=output_format, output=path))
-        print_result(result, display)
-    for name, error in outcome.errors.items():
-        print_error(error, f"no answer for {name}: ")
-    return _code(outcome, request, display)
-
-
-def _result(outcome: CheckOutcome, loaded: LoadedChange, started: float) -> results.CheckResult:
+def _result(report: CheckReport, loaded: LoadedChange, started: float) -> results.CheckResult:
     from gitops.cli.answer import folder_in_git
 
     def excerpt(where: Location) -> str | None:
@@ -145,23 +131,25 @@ def _result(outcome: CheckOutcome, loaded: LoadedChange, started: float) -> resu
             return None
 
     return results.CheckResult(
-        check=outcome.report,
+        check=report,
         seconds=time.monotonic() - started,
         excerpt=excerpt,
         folder=folder_in_git(loaded.change.checkout.root),
     )
 
 
-def _code(outcome: CheckOutcome, request: CheckOptions, display: Display) -> int:
+def _exit_code(outcome: CheckOutcome, request: CheckRequest, display: Display) -> int:
     """4 where a registry has no answer, else 1 where a finding is bad enough."""
     from gitops.cli.answer import exit_code
 
     report = outcome.report
-    named = request.history is not HistoryChoice.AUTO
-    failures = {Exit.OUTSIDE if named else error.exit_code for error in outcome.errors.values()}
-    if failures:
-        return max(failures)
-    if any(one.replay and not one.replay.complete for one in report.registries):
-        return Exit.INTERRUPTED
-    found = [*report.findings, *(each for one in report.registries for each in one.plan.findings)]
-    return exit_code(found, display.fail_on)
+    if outcome.errors:
+        if request.history is not HistoryChoice.AUTO:
+            return Exit.OUTSIDE
+        return max(error.exit_code for error in outcome.errors.values())
+    findings = list(report.findings)
+    for registry_check in report.registries:
+        if registry_check.replay and not registry_check.replay.complete:
+            return Exit.INTERRUPTED
+        findings += registry_check.plan.findings
+    return exit_code(findings, display.fail_on)

@@ -12,7 +12,7 @@ from gitops.cli.console import print_message
 from gitops.cli.exits import Exit, print_error
 from gitops.cli.options import HERE
 from gitops.cli.progress import progress_bar
-from gitops.cli.session import open_registry, open_repository, open_snapshot
+from gitops.cli.session import open_registry, open_repository, open_snapshot, today
 from gitops.model.check import HistoryChoice
 from gitops.model.errors import UsageError
 from gitops.reports import results
@@ -20,7 +20,7 @@ from gitops.reports import results
 if TYPE_CHECKING:
     from gitops.changes.migration_files import MigrationFiles
     from gitops.cli.answer import Display
-    from gitops.cli.check_run import CheckOptions
+    from gitops.usecases.check import CheckRequest
 
 
 def rollout(
@@ -48,22 +48,21 @@ def rollout(
 ) -> int:
     """Show the steps of a change, or from the registry to the files: register, upgrade, wait."""
     from gitops.cli.answer import Display
-    from gitops.cli.check_run import CheckOptions
+    from gitops.usecases.check import CheckRequest
 
     display = Display(output_format=output_format, output=output, no_color=no_color)
     if base is None:
         _require_no_change(head, history, migrate=migrate)
         return _run_from_registry(repo, registry or [], history, display, as_if_broker)
-    request = CheckOptions(
-        repo=repo,
+    request = CheckRequest(
         base=base,
         head=head,
         registries=tuple(registry or ()),
         history=history,
-        drift=False,
         release=as_if_broker,
+        today=today(),
     )
-    return _run(request, display, migrate=migrate)
+    return _run(repo, request, display, migrate=migrate)
 
 
 def _require_no_change(head: str | None, history: HistoryChoice, *, migrate: bool) -> None:
@@ -81,7 +80,7 @@ def _require_no_change(head: str | None, history: HistoryChoice, *, migrate: boo
             )
 
 
-def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> int:
+def _run(repo: Path, request: CheckRequest, display: Display, *, migrate: bool) -> int:
     """Print the steps of a change; 1 where there is no order, 4 where a registry has no answer.
 
     1 also where the files have errors: who is declared in them takes no part. With `migrate` the
@@ -96,7 +95,7 @@ def _run(request: CheckOptions, display: Display, *, migrate: bool = False) -> i
             "--migrate writes into the folder, and --head names a commit",
             hint="check out that commit, and leave --head out",
         )
-    with check_change(request, display) as (outcome, loaded):
+    with check_change(repo, request, display) as (outcome, loaded):
         report = outcome.report
         found = change_rollout(report, loaded, migrate=migrate)
         print_result(

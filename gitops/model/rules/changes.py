@@ -11,7 +11,7 @@ PLAN_RULES: Final = (
     fixed_error(
         "PLAN-R002",
         "the registry contains a schema that cannot be read",
-        "planning.topics._broker_says",
+        "planning.topics._decide",
     ),
     warning("PLAN-R003", "a revert does not roll back", "planning.notice_findings.notice_findings"),
     error("PLAN-R004", "too many topics would change", "planning.plan._share"),

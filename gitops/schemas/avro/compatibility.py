@@ -243,7 +243,9 @@ class _Walk:
     def over(self, action: Action, place: _Place) -> None:
         match action:
             case Error():
-                self._explain(action, place)
+                writer = self._writer.field(*place.writer) if place.writer else ""
+                reader = self._reader.field(*place.reader) if place.reader else ""
+                self.reasons += explain(action, place.path, writer, reader, self._reader)
                 self._beside(action.adjust, place)
             case Adjust() if id(action) not in self.edges:
                 self._adjust(action, place)
@@ -259,11 +261,6 @@ class _Walk:
                 collect_edges(schema, self.edges)
             case _:
                 pass
-
-    def _explain(self, error: Error, place: _Place) -> None:
-        writer = self._writer.field(*place.writer) if place.writer else ""
-        reader = self._reader.field(*place.reader) if place.reader else ""
-        self.reasons += explain(error, place.path, writer, reader, self._reader)
 
     def _beside(self, adjust: Adjust | None, place: _Place) -> None:
         """What else is wrong with a record that fails already.
@@ -337,9 +334,6 @@ def _loop_of(schema: Schema) -> str:
     return Pointers(schema).field(*loop) if loop else ""
 
 
-# The checker for Avro definitions: AVRO, JSON as Avro, and halves of KEY_VALUE.
-
-
 def check(
     parser: AvroParser,
     existing: Sequence[LabelledSchema],
@@ -348,49 +342,32 @@ def check(
 ) -> Outcome:
     """Pulsar 4.0.7's AvroSchemaBasedCompatibilityCheck, with every incompatibility.
 
-    Java stops at the first pair that fails, which alone tells how the check ends.
+    It checks AVRO, JSON as Avro, and halves of KEY_VALUE. Java stops at the first pair that fails,
+    which alone decides how the check ends.
     """
     parsed: dict[str, Schema] = {}
-    for one in (*existing, candidate):
+    for version in (*existing, candidate):
         try:
-            parsed[one.label] = parser.parse_data(one.schema.data)
+            parsed[version.label] = parser.parse_data(version.schema.data)
         except AvroParseError as error:
-            return unparseable(one.label, error)
+            return unparseable(version.label, error)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
     if strategy is Strategy.ALWAYS_INCOMPATIBLE:
         return incompatible("the strategy ALWAYS_INCOMPATIBLE allows no other schema")
-    return _pairwise(existing, candidate, strategy, parsed, may_repeat=parser.may_repeat)
 
-
-def unparseable(label: str, error: AvroParseError) -> Outcome:
-    """A definition that is no Avro schema, found by a checker."""
-    end = End.INCOMPATIBLE if error.java is JavaError.SCHEMA_PARSE else End.CRASHED
-    return Outcome(end=end, reason=f"{label} is not a valid Avro schema: {error}")
-
-
-def _pairwise(
-    existing: Sequence[LabelledSchema],
-    candidate: LabelledSchema,
-    strategy: Strategy,
-    parsed: dict[str, Schema],
-    *,
-    may_repeat: bool,
-) -> Outcome:
-    asked = list(pairs(strategy, existing, candidate))
-    results = [
-        can_read(parsed[writer.label], parsed[reader.label], may_repeat=may_repeat)
-        for reader, writer in asked
-    ]
-    failed = [one for one in results if one is not _READABLE]
-    if not failed:
-        return COMPATIBLE
-    found: list[Incompatibility] = []
+    first_failure: Readability | None = None
+    incompatibilities: list[Incompatibility] = []
+    checked_pairs = list(pairs(strategy, existing, candidate))
     # A reader that exists already has no alias for what is new.
-    aliases_help = all(writer.label != candidate.label for _, writer in asked)
-    for (reader, writer), result in zip(asked, results, strict=True):
+    aliases_help = all(writer.label != candidate.label for _, writer in checked_pairs)
+    for reader, writer in checked_pairs:
+        result = can_read(parsed[writer.label], parsed[reader.label], may_repeat=parser.may_repeat)
+        if result is _READABLE:
+            continue
+        first_failure = first_failure or result
         is_new = writer.label == candidate.label
-        found += [
+        incompatibilities += [
             _named(
                 reason,
                 reader.label,
@@ -399,9 +376,19 @@ def _pairwise(
             )
             for reason in result.reasons
         ]
-    first = found[0]
+    if first_failure is None:
+        return COMPATIBLE
+    first = incompatibilities[0]
     reason = f"{first.reader} cannot read messages of {first.writer}: {first.message}"
-    return Outcome(end=_end(failed[0]), reason=reason, incompatibilities=tuple(found))
+    return Outcome(
+        end=_end(first_failure), reason=reason, incompatibilities=tuple(incompatibilities)
+    )
+
+
+def unparseable(label: str, error: AvroParseError) -> Outcome:
+    """A definition that is no Avro schema, found by a checker."""
+    end = End.INCOMPATIBLE if error.java is JavaError.SCHEMA_PARSE else End.CRASHED
+    return Outcome(end=end, reason=f"{label} is not a valid Avro schema: {error}")
 
 
 def _end(result: Readability) -> End:

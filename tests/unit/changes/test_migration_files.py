@@ -68,9 +68,8 @@ def _ways(repo: GitRepository) -> list[Migration]:
 def _migrate(repo: GitRepository) -> MigrationFiles:
     with open_checkout(repo.root) as checkout:
         loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
-        checked = check(
-            CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
-        )
+        request = CheckRequest(base="main", today=datetime.date(2026, 1, 1))
+        checked = check(loaded, request)
         ways = [way for one in checked.report.registries for way in one.rollout.migrations]
         written = write_migrations(loaded, ways)
     write_files(repo.root, written.files)

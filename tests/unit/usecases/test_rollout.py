@@ -136,8 +136,8 @@ def test_broken_files_of_the_change_are_told(tmp_path: Path) -> None:
 def _change_rollout(repo: GitRepository, *, migrate: bool) -> ChangeRollout:
     with open_checkout(repo.root) as checkout:
         loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
-        request = CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
-        return change_rollout(check(request).report, loaded, migrate=migrate)
+        request = CheckRequest(base="main", today=datetime.date(2026, 1, 1))
+        return change_rollout(check(loaded, request).report, loaded, migrate=migrate)
 
 
 def test_what_is_only_assumed_of_the_broker_is_noted() -> None:
@@ -158,8 +158,8 @@ def test_a_change_has_the_same_notes(tmp_path: Path) -> None:
     repo.write(_BREAKING)
     with open_checkout(repo.root) as checkout:
         loaded = load_change(find_change(checkout, ChangeRequest(base="main")))
-        request = CheckRequest(loaded=loaded, reference="main", today=datetime.date(2026, 1, 1))
-        report = check(request).report
+        request = CheckRequest(base="main", today=datetime.date(2026, 1, 1))
+        report = check(loaded, request).report
     (one,) = report.registries
     unsure = replace(one, plan=replace(one.plan, broker=assumed_settings()))
 
