@@ -139,10 +139,9 @@ def connect_client(
     topics = frozenset(use.topic for use in _declared_uses(client))
     plan_input = read_plan_input(_limit(request, topics))
     plan = make_plan(plan_input)
-    if request.recorded:
-        lost = find_losses(request.recorded, plan_input, plan)
-        lost = tuple(apply_severities(lost, request.repository.config.rules))
-        plan = replace(plan, findings=(*plan.findings, *lost))
+    losses = find_losses(request.recorded, request.definitions, plan_input, plan)
+    losses = tuple(apply_severities(losses, request.repository.config.rules))
+    plan = replace(plan, findings=(*plan.findings, *losses))
     pinned = _pinned_schemas(client, plan_input, plan, pin_source)
     uses = (
         *(_resolve(use, client, use.subscription, pinned) for use in client.consumes),

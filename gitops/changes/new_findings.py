@@ -44,7 +44,7 @@ def earlier_errors(loaded: LoadedChange) -> tuple[Finding, ...]:
     first = next(error.location for error in errors if error.location)
     number = "an error" if len(errors) == 1 else f"{len(errors)} errors"
     message = f"the base already has {number} in {name_list(files, most=3)}"
-    return (make_finding("CHECK-R010", message, location=first, hint=_FIX_FIRST),)
+    return (make_finding("CHECK-R009", message, location=first, hint=_FIX_FIRST),)
 
 
 def is_config_broken(loaded: LoadedChange) -> bool:

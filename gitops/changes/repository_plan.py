@@ -24,7 +24,7 @@ from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import unneeded_limit_findings
-from gitops.planning.lost_versions import loss_findings
+from gitops.planning.lost_versions import DefinitionReader, loss_findings
 from gitops.planning.plan import (
     LocateIn,
     PlanInput,
@@ -64,7 +64,8 @@ class PlanRequest:
     git's history, None where nobody wants to know. `reviewed` are the subjects that a reviewed
     plan looked at: no others are looked at then. `today` is the day in UTC, for waivers. With the
     `tree` of the files, refusals get patches; `release` is that of another broker than the
-    registry's own. `recorded` finds the versions that the registry has had. With `keep_going` an
+    registry's own. `recorded` finds the versions that the registry has had, `definitions` what git
+    has of topics that nothing records. With `keep_going` an
     apply of the plan skips what has errors. `asks_for_clients`: a cluster is asked who is connected
     now to topics whose clients the plan may affect.
     """
@@ -81,6 +82,7 @@ class PlanRequest:
     tree: FileTree | None = None
     release: str | None = None
     recorded: VersionLookUp | None = None
+    definitions: DefinitionReader | None = None
     keep_going: bool = False
     asks_for_clients: bool = False
 
@@ -265,7 +267,7 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
         made = add_drift(made, plan_input, planning.look_up)
     if fixing := _fix_request(planning, plan_input):
         made = add_patches(made, fixing)
-    lost = find_losses(planning.recorded, plan_input, made) if planning.recorded else ()
+    lost = find_losses(planning.recorded, planning.definitions, plan_input, made)
     unneeded = unneeded_limit_findings(
         plan_input.limit_waivers, changed_topics(made.actions), planning.today
     )
@@ -282,14 +284,19 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
 
 
 def find_losses(
-    look_up: VersionLookUp, plan_input: PlanInput, plan: Plan, former: RegistryState | None = None
+    recorded: VersionLookUp | None,
+    definitions: DefinitionReader | None,
+    plan_input: PlanInput,
+    plan: Plan,
 ) -> tuple[Finding, ...]:
     """Recorded versions of the plan's topics that the registry lost, or has as other schemas.
 
-    `former` is what the base of a change defines.
+    None where `recorded` is None. Without `definitions` git's are not looked up.
     """
-    recorded = look_up(plan_input.desired.topics.keys())
-    return tuple(loss_findings(plan_input, plan, recorded, former))
+    if recorded is None:
+        return ()
+    versions = recorded(plan_input.desired.topics.keys())
+    return tuple(loss_findings(plan_input, plan, versions, definitions or (lambda _: {})))
 
 
 def fixes_of_repository(

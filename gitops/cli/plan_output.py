@@ -26,6 +26,7 @@ from gitops.planning.severities import rate_findings
 from gitops.planning.skipped_subjects import skip_blocked_subjects
 from gitops.planning.waivers import with_written_proposals
 from gitops.ports import Registry
+from gitops.registries.git.earlier_definitions import definitions_at_head
 from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.reports.json.documents import plans_document, to_text
@@ -110,6 +111,7 @@ def plan_request(
             repository.config.registries,
             address=registry.address,
         ),
+        definitions=definitions_at_head(opened.root, repository.topics),
     )
 
 

@@ -7,7 +7,7 @@ have to another schema, with which they decode wrongly or not at all (Pulsar 4.0
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -18,11 +18,14 @@ from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
-from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory
-from gitops.model.state import RegistryState
+from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.planning.fingerprints import is_same
 from gitops.planning.plan import PlanInput
 from gitops.planning.refusals import version_list
+from gitops.schemas.types import TYPES
+
+DefinitionReader = Callable[[Collection[TopicName]], Mapping[TopicName, SchemaHistory]]
+"""Reads the definitions that git has of some topics, numbered from 0; of others nothing."""
 
 SNAPSHOT: Final = "the snapshot"
 _LISTED: Final = 5
@@ -94,6 +97,10 @@ class RecordedVersions:
         following = max(known.next_version, entries[-1].version + 1)
         return SchemaHistory(entries=tuple(entries), next_version=following)
 
+    def is_known(self, topic: TopicName) -> bool:
+        """Whether something recorded a version, or its loss."""
+        return bool(self.history(topic).next_version) or topic in self.accepted
+
 
 def journal_notes(recorded: RecordedVersions, address: str) -> tuple[str, ...]:
     """What is not known since journals are broken, and what does not count at this address."""
@@ -112,12 +119,46 @@ def journal_notes(recorded: RecordedVersions, address: str) -> tuple[str, ...]:
     return (*unread, *uncounted)
 
 
+def redefined_notes(
+    plan: Plan, recorded: RecordedVersions, definitions: DefinitionReader
+) -> tuple[str, ...]:
+    """What is not known of topics without a version of which git has another definition."""
+    actions = [
+        action
+        for action in plan.actions
+        if isinstance(action, RegisterSchema)
+        and action.version == 0
+        and not recorded.is_known(action.topic)
+    ]
+    return tuple(
+        f"Git has an earlier definition of {topic}, and nothing has recorded whether the registry "
+        "had it and lost it."
+        for topic in _redefined_topics(actions, definitions)
+    )
+
+
+def is_same_version(recorded: SchemaInfo, info: SchemaInfo) -> bool:
+    """Whether messages that were stored with the recorded schema decode alike with `info`.
+
+    Pulsar's equality is not enough: it ignores properties (Pulsar 4.0.7).
+    """
+    if recorded == info:
+        return True
+    if not is_same(recorded, info):
+        return False
+    for name, default in TYPES.row_of(recorded.type).reading_properties.items():
+        values = {schema.properties.get(name) or default for schema in (recorded, info)}
+        if len(values - {None}) > 1:
+            return False
+    return True
+
+
 def lost_versions(recorded: Iterable[SchemaEntry], live: SchemaHistory) -> Iterator[int]:
     """The recorded versions that are no more, or that are another schema now."""
     there = {entry.version: entry.info for entry in live.entries}
     for entry in recorded:
         info = there.get(entry.version)
-        if info is None or not (entry.info == info or is_same(entry.info, info)):
+        if info is None or not is_same_version(entry.info, info):
             yield entry.version
 
 
@@ -138,19 +179,19 @@ def loss_findings(
     plan_input: PlanInput,
     plan: Plan,
     recorded: RecordedVersions,
-    former: RegistryState | None = None,
+    definitions: DefinitionReader,
 ) -> Iterator[Finding]:
     """Topics of a plan whose recorded versions the registry lost.
 
     A number that belongs to another schema already, or that the next version would get again, is an
     error, whatever the plan does with the topic. A registration that brings back exactly what was
     lost is no finding. After a deletion that left a tombstone the numbers go on, so that nothing
-    decodes wrongly and this is a warning; so is a loss that was recorded. `former` is what a
-    change's base defines: where nothing is recorded, another definition of it may have been v0.
+    decodes wrongly and this is a warning; so is a loss that was recorded. `definitions` reads what
+    git has of topics that nothing records: another definition may have been v0.
     """
     registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
     unknown: list[TopicName] = []
-    redefined: list[TopicName] = []
+    unrecorded: list[RegisterSchema] = []
     formerly_recorded: list[TopicName] = []
     uncounted: list[TopicName] = []
     for topic in sorted(plan_input.desired.topics):
@@ -160,15 +201,15 @@ def loss_findings(
         else:
             finding = _loss_finding(plan_input, topic, live, recorded, action)
         if finding is None and action and action.latest_version is None:
-            is_known = recorded.history(topic).next_version or topic in recorded.accepted
+            is_known = recorded.is_known(topic)
             if recorded.past_limit and not is_known:
                 unknown.append(topic)
             elif topic in recorded.uncounted:
                 uncounted.append(topic)
             elif topic in recorded.former_records:
                 formerly_recorded.append(topic)
-            elif former and not is_known and _is_redefined(former, action):
-                redefined.append(topic)
+            elif not is_known and action.version == 0:
+                unrecorded.append(action)
         if finding is None and action and topic in recorded.accepted:
             finding = _accepted_loss_finding(plan_input, action, recorded.accepted[topic])
         if finding:
@@ -179,8 +220,8 @@ def loss_findings(
         yield _uncounted_finding(plan_input, uncounted, recorded)
     if formerly_recorded:
         yield _formerly_recorded_finding(plan_input, formerly_recorded, recorded)
-    if redefined:
-        yield _redefined_finding(plan_input, redefined)
+    if redefined := _redefined_finding(plan_input, unrecorded, definitions):
+        yield redefined
     if any(action.latest_version is None for action in registered.values()):
         for file, reason in sorted(recorded.unreadable_journals.items()):
             yield make_finding(
@@ -315,25 +356,41 @@ def _uncounted_finding(
     return replace(finding, severity=Severity.WARNING)
 
 
-def _is_redefined(former: RegistryState, action: RegisterSchema) -> bool:
-    """Whether a topic's v0 becomes another schema than the one that git's base defines."""
-    topic = former.topics.get(action.topic)
-    schemas = [entry.info for entry in topic.history.entries] if topic else []
-    return action.version == 0 and bool(schemas) and not is_same(schemas[-1], action.info)
+def _redefined_topics(
+    actions: Sequence[RegisterSchema],
+    definitions: DefinitionReader,
+) -> list[TopicName]:
+    """The topics whose v0 becomes another schema than a definition that git has."""
+    if not actions:
+        return []
+    histories = definitions([action.topic for action in actions])
+    return [
+        action.topic
+        for action in actions
+        if any(
+            not is_same_version(entry.info, action.info)
+            for entry in histories.get(action.topic, SchemaHistory()).entries
+        )
+    ]
 
 
-def _redefined_finding(plan_input: PlanInput, topics: Sequence[TopicName]) -> Finding:
-    """Topics without a version whose definition a change replaces."""
+def _redefined_finding(
+    plan_input: PlanInput, actions: Sequence[RegisterSchema], definitions: DefinitionReader
+) -> Finding | None:
+    """Topics without a version of which git has another definition."""
+    topics = _redefined_topics(actions, definitions)
+    if not topics:
+        return None
     topic = topics[0]
     more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     verb = "has" if len(topics) == 1 else "have"
     location = plan_input.locate(topic, "")
     file = location.file if location else "namespaces"
     return make_finding(
-        "CHECK-R009",
-        f"{topic}{more} {verb} no version in the registry, and git's base defines another schema: "
-        "if that was registered and lost, v0 gets another schema, and stored messages decode "
-        "wrongly or not at all",
+        "PLAN-R024",
+        f"{topic}{more} {verb} no version in the registry, and git has an earlier definition: if "
+        "that was registered and lost, v0 gets another schema, and stored messages decode wrongly "
+        "or not at all",
         location=location,
         subject=str(topic),
         hint="if messages were stored, register the earlier definitions first, in their order, "
@@ -365,7 +422,7 @@ def _accepted_loss_finding(
         entry.version
         for entry in loss.versions
         if entry.version > action.version
-        or (entry.version == action.version and not is_same(entry.info, action.info))
+        or (entry.version == action.version and not is_same_version(entry.info, action.info))
     }
     if not lost:
         return None

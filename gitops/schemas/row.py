@@ -6,8 +6,8 @@ definition that anybody reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 
 from msgspec import Struct
@@ -185,7 +185,8 @@ class SchemaTypeRow:
     writer: why a consumer fails on such messages, None where it reads them, or nothing is known.
     `decoded_by` are the ways of decoding of the clients that decode the type themselves.
     `misreadings` gets a writer and a reader: what a client that decodes in another way than Java's
-    gets wrong.
+    gets wrong. `reading_properties` decide how messages are read, although `equal` ignores them:
+    each with what holds without it, None where that is unknown.
     """
 
     validate: Callable[[StoredSchema], None]
@@ -219,6 +220,7 @@ class SchemaTypeRow:
     misreadings: Callable[[Decoding, StoredSchema, StoredSchema], tuple[Misreading, ...]] = (
         no_misreadings
     )
+    reading_properties: Mapping[str, str | None] = field(default_factory=dict)
 
 
 RowOf = Callable[[SchemaType], SchemaTypeRow]

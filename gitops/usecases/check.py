@@ -70,6 +70,7 @@ from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import limit_proposal
 from gitops.planning.lockout_findings import without_named_clients
+from gitops.planning.lost_versions import DefinitionReader
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
 from gitops.planning.severities import rate_findings, severity_in
@@ -78,6 +79,7 @@ from gitops.planning.waiver_findings import expiry_findings
 from gitops.planning.waivers import fit_proposals, used_waivers, with_written_proposals
 from gitops.ports import FileTree, Progress, no_progress
 from gitops.registries.factory import open_registry
+from gitops.registries.git.earlier_definitions import earlier_definitions
 from gitops.registries.git.provenance import find_provenance
 from gitops.registries.git.recorded_versions import SnapshotPast, VersionLookUp, find_recorded
 from gitops.registries.snapshot import SnapshotRegistry
@@ -91,6 +93,7 @@ from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _LOCKOUT_RULES: Final = ("CLIENT-R002", "CLIENT-R003", "CLIENT-R004")
 """By these a declared client is named that a new version keeps out."""
+_LOSS_RULES: Final = ("PLAN-R023", "PLAN-R024")
 _NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
@@ -335,7 +338,7 @@ class _RegistryComparison:
         return [
             finding
             for finding in drift.findings
-            if finding.rule == "PLAN-R023" and finding.subject not in affected
+            if finding.rule in _LOSS_RULES and finding.subject not in affected
         ]
 
     def _losses(
@@ -347,9 +350,10 @@ class _RegistryComparison:
         in CI, the file never was.
         """
         look_up = self._look_up_versions(known)
+        definitions = self._definitions(self.loaded.base)
         root = self.loaded.change.checkout.root
         if known.history.source is HistorySource.REGISTRY:
-            return find_losses(look_up, plan_input, plan, self.loaded.base.desired)
+            return find_losses(look_up, definitions, plan_input, plan)
         config = self._base_config
         is_gone = config.local_path is not None and not (root / config.local_path).exists()
         journaled = read_versions(root, self.name, config.address)
@@ -359,7 +363,14 @@ class _RegistryComparison:
         with closing(open_registry(self._former_name, config, root)) as registry:
             state = registry.observe(self._scope(), self.progress)
         plan_input = replace(plan_input, observed=state, is_live=True)
-        return find_losses(look_up, plan_input, make_plan(plan_input))
+        return find_losses(look_up, definitions, plan_input, make_plan(plan_input))
+
+    def _definitions(self, base: Repository) -> DefinitionReader:
+        """Reads the definitions of the base, and those before it."""
+        change = self.loaded.change
+        return partial(
+            earlier_definitions, change.checkout, change.base, base.topics, self.loaded.changed
+        )
 
     def _look_up_versions(self, known: KnownRegistry) -> VersionLookUp:
         change = self.loaded.change
@@ -561,6 +572,7 @@ class _RegistryComparison:
             today=self.request.today,
             look_up=self._look_up(repository),
             recorded=self._look_up_versions(known),
+            definitions=self._definitions(repository),
         )
         return plan_repository(request, self.progress)
 

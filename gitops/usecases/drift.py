@@ -21,10 +21,11 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
-from gitops.planning.lost_versions import journal_notes
+from gitops.planning.lost_versions import journal_notes, redefined_notes
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
 from gitops.ports import ClientSource, FileTree, Progress, Registry, no_progress
+from gitops.registries.git.earlier_definitions import definitions_at_head
 from gitops.registries.git.provenance import provenance_at_head
 from gitops.registries.git.recorded_versions import recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
@@ -88,6 +89,7 @@ def drift(
                 *limits,
                 *short_lived_limits(registry, registered),
                 *journal_notes(versions, registry.address),
+                *redefined_notes(plan, versions, definitions_at_head(root, repository.topics)),
                 *client_limits,
             ),
             versions=versions,

@@ -24,11 +24,11 @@ from gitops.model.plan import DeleteSchema, RegisterSchema
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope, TopicState
-from gitops.planning.fingerprints import is_same
 from gitops.planning.lockout_findings import policy_lockout_findings
 from gitops.planning.lockouts import TopicChange, topic_lockouts
 from gitops.planning.lost_versions import (
     accept_command,
+    is_same_version,
     restore_command,
     restore_steps,
     source_of,
@@ -248,7 +248,7 @@ def _reused_number(
         severity = Severity.WARNING if state.history.entries else finding.severity
         return replace(finding, severity=severity)
     restored = (entry for entry in former.entries if entry.version == number)
-    if any(is_same(entry.info, schema) for entry in (*state.history.entries, *restored)):
+    if any(is_same_version(entry.info, schema) for entry in (*state.history.entries, *restored)):
         return None
     return make_finding(
         "PLAN-R023",

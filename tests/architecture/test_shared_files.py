@@ -16,6 +16,7 @@ _READERS: Final = {
     "tests/support/shared_files.py",
     "tests/oracle/recorded_cases.py",  # adds to the random cases; tested in test_recorded_cases.py
     "tests/architecture/test_shared_files.py",
+    "benchmarks/mutants.py",  # runs tests in copies of the checkout
 }
 
 

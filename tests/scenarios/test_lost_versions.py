@@ -368,10 +368,8 @@ def test_versions_are_restored_without_any_snapshot(journaled: Shop) -> None:
     assert journaled.run("apply", "--auto-approve")[0] == 0
 
 
-@pytest.mark.rule("CHECK-R009")
-def test_a_check_warns_of_a_first_version_that_is_no_longer_the_one_of_the_base(
-    produced: Shop,
-) -> None:
+@pytest.mark.rule("PLAN-R024")
+def test_a_first_version_that_is_no_longer_the_one_in_git(produced: Shop) -> None:
     produced.lose_elsewhere()
     produced.define(V0, "new")
     _, of_same = produced.findings("check", "--base", "HEAD", "--history", "registry")
@@ -379,15 +377,24 @@ def test_a_check_warns_of_a_first_version_that_is_no_longer_the_one_of_the_base(
 
     code, of_other = produced.findings("check", "--base", "HEAD", "--history", "registry")
 
-    assert (code, "CHECK-R009" in of_same) == (0, False)
-    finding = of_other["CHECK-R009"]
+    assert (code, "PLAN-R024" in of_same) == (0, False)
+    finding = of_other["PLAN-R024"]
     assert (finding["severity"], finding["location"]["file"]) == (
         "warning",
         f"namespaces/{produced.namespace}/created.yaml",
     )
-    assert finding["message"].startswith(
-        f"{produced.topic} has no version in the registry, and git's base defines another schema: "
-    )
+    message = f"{produced.topic} has no version in the registry, and git has an earlier definition"
+    assert finding["message"].startswith(message)
+
+    produced.repo.commit({})  # without a change of the topic
+    for arguments in (
+        ("plan",),
+        ("check", "--base", "HEAD", "--history", "registry", "--drift"),
+    ):
+        _, findings = produced.findings(*arguments)
+        assert findings["PLAN-R024"]["message"].startswith(message)
+    _, drift = produced.run("drift")
+    assert f"Git has an earlier definition of {produced.topic}" in " ".join(drift.split())
 
 
 @pytest.fixture

@@ -292,7 +292,7 @@ def test_what_one_registry_of_a_check_refuses_is_one_finding(
         (registry["plan"]["registry"]["name"], one["rule"])
         for registry in report["registries"]
         for one in registry["plan"]["findings"]
-        if one["rule"] != "CHECK-R009"  # neither registry has the version of the base
+        if one["rule"] != "PLAN-R024"  # neither registry has the version of the base
     ]
     assert code == 1
     assert found == [("old", "PLAN-R001")]

@@ -96,6 +96,13 @@ PLAN_RULES: Final = (
             "planning.lost_versions.loss_findings",
         )
     ),
+    always_told(
+        warning(
+            "PLAN-R024",
+            "the registry has no version of a topic, and git has an earlier definition",
+            "planning.lost_versions._redefined_finding",
+        )
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",
@@ -138,14 +145,7 @@ CHECK_RULES: Final = (
         "replays of a topic are weakened",
         "checks.weakened_samples.sample_settings_weakened",
     ),
-    always_told(
-        warning(
-            "CHECK-R009",
-            "a change replaces a definition that the registry has no version of",
-            "planning.lost_versions.loss_findings",
-        )
-    ),
-    warning("CHECK-R010", "the base has errors", "changes.new_findings.earlier_errors"),
+    warning("CHECK-R009", "the base has errors", "changes.new_findings.earlier_errors"),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 

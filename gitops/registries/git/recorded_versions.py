@@ -20,13 +20,13 @@ from gitops.model.errors import UnreadableFileError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo
 from gitops.model.state import Scope
-from gitops.planning.fingerprints import is_same
 from gitops.planning.lost_versions import (
     SNAPSHOT,
     Contradiction,
     RecordedVersions,
     RemovedVersions,
     UncountedVersions,
+    is_same_version,
     lost_versions,
 )
 from gitops.registries.snapshot import SnapshotRegistry
@@ -206,7 +206,7 @@ def _removed_versions(
     for topic, path, entries, blob in _earlier_entries(past, topics, own.__contains__):
         for entry in entries:
             infos = kept[topic, entry.version]
-            if entry.info in infos or any(is_same(entry.info, info) for info in infos):
+            if any(is_same_version(entry.info, info) for info in infos):
                 continue
             infos.append(entry.info)
             before = removed.get(topic, RemovedVersions(file=path))

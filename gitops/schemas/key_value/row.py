@@ -64,6 +64,11 @@ def key_value_row(
         unreadable_reason=partial(_unreadable_reason, unreadable_reason),
         decoded_by=(Decoding.JAVA, Decoding.FULL_NAMES),
         misreadings=partial(_misreadings, row_of),
+        reading_properties={
+            "key.schema.type": "BYTES",
+            "value.schema.type": "BYTES",
+            ENCODING: INLINE,
+        },
     )
 
 

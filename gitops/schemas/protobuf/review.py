@@ -17,8 +17,8 @@ from gitops.schemas.protobuf_native.review_types import laid_out_alike
 from gitops.schemas.row import Remark
 
 _REQUIRED: Final = "LABEL_REQUIRED"
-_PARSING_INFO: Final = "__PARSING_INFO__"
-_PLACE: Final = f"/properties/{_PARSING_INFO}"
+PARSING_INFO: Final = "__PARSING_INFO__"
+_PLACE: Final = f"/properties/{PARSING_INFO}"
 """A pointer into what admin REST shows: the definition says nothing of it."""
 
 
@@ -41,7 +41,7 @@ def remarks(old: StoredSchema, new: StoredSchema, *, forward: bool) -> tuple[Rem
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
-    before, after = (_fields(one.properties.get(_PARSING_INFO, "")) for one in (old, new))
+    before, after = (_fields(one.properties.get(PARSING_INFO, "")) for one in (old, new))
     if not before or not after:
         return () if old.data == new.data else (_unknown_numbers(is_new=not after),)
     if before == after and old.data != new.data:
@@ -51,7 +51,7 @@ def remarks(old: StoredSchema, new: StoredSchema, *, forward: bool) -> tuple[Rem
 
 _UNKNOWN_CHANGE: Final = Remark(
     rule="PROTOBUF-W001",
-    message=f"the definition changes, and the fields of the root message in {_PARSING_INFO} do "
+    message=f"the definition changes, and the fields of the root message in {PARSING_INFO} do "
     "not: whether consumers read the nested messages of the other schema is unknown",
     hint="compare the .proto files",
 )
@@ -61,7 +61,7 @@ def _unknown_numbers(*, is_new: bool) -> Remark:
     lacking = "the new schema does" if is_new else "the old schema does"
     return Remark(
         rule="PROTOBUF-W001",
-        message=f"{lacking} not show its Protobuf field numbers ({_PARSING_INFO} in the "
+        message=f"{lacking} not show its Protobuf field numbers ({PARSING_INFO} in the "
         "properties), which Pulsar does not compare: whether consumers with the one read messages "
         "of the other is unknown",
         pointer=_PLACE,

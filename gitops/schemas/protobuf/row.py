@@ -35,4 +35,5 @@ def protobuf_row(parser: AvroParser) -> SchemaTypeRow:
         review_change=_review_change,
         diff=avro.diff,
         names=avro.names,
+        reading_properties={review.PARSING_INFO: None},
     )

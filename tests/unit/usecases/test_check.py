@@ -252,15 +252,15 @@ def test_a_number_of_thousands_of_digits_is_a_finding(repo: GitRepository) -> No
     } | {one.rule for one in report(repo).findings}
 
 
-@pytest.mark.rule("CHECK-R010")
+@pytest.mark.rule("CHECK-R009")
 def test_errors_of_the_base_that_the_change_depends_on(repo: GitRepository) -> None:
     namespace = f"{FOLDER}/namespace.yaml"
     header = "apiVersion: pulsar-gitops/v1\nkind: Namespace\nnamespace: shop/orders\n"
     repo.commit({namespace: f"{header}schemaCompatibilityStrategy: FULLY\n"})
     repo.write({f"{FOLDER}/created.avsc": avro("Created", "a", "b")})
-    warnings = [finding for finding in report(repo).findings if finding.rule == "CHECK-R010"]
+    warnings = [finding for finding in report(repo).findings if finding.rule == "CHECK-R009"]
     assert [warning.message for warning in warnings] == [
         f"the base already has an error in {namespace}"
     ]
     repo.write({namespace: f"{header}schemaCompatibilityStrategy: FULL\n"})
-    assert "CHECK-R010" not in {finding.rule for finding in report(repo).findings}
+    assert "CHECK-R009" not in {finding.rule for finding in report(repo).findings}
