@@ -126,6 +126,49 @@ def random_pair(seed: int) -> Pair | None:
     reader = AvroChanges(schemas).changed(writer)
     if chance.maybe(0.4):
         reader = _renamed(chance, reader)
+    return _readable_pair(writer, reader, chance)
+
+
+def _record(name: str, *fields: Json) -> Json:
+    return {"type": "record", "name": name, "fields": list(fields)}
+
+
+_BRANCHES: tuple[Json, ...] = (
+    *("null", "boolean", "int", "long", "float", "double", "bytes", "string"),
+    {"type": "long", "logicalType": "timestamp-millis"},
+    {"type": "enum", "name": "x.S", "symbols": ["X", "Y"]},
+    {"type": "enum", "name": "y.S", "symbols": ["Y", "X"]},
+    {"type": "fixed", "name": "z.S", "size": 2},
+    _record("x.N", {"name": "a", "type": "int", "default": 7}),
+    _record("y.N", {"name": "b", "type": "string", "default": "b"}),
+    _record("z.N", {"name": "c", "type": ["double", "long"], "default": 0.5}),
+    {"type": "array", "items": "long"},
+    {"type": "map", "values": ["float", "long"]},
+)
+
+
+def random_union_pair(seed: int) -> Pair | None:
+    """Records with a union each, or one branch of it, that share most branches; None as above."""
+    chance = Chance(seed)
+    written = chance.sample(_BRANCHES, chance.randint(1, 5))
+    kept = [branch for branch in written if chance.maybe(0.9)]
+    added = chance.some([branch for branch in _BRANCHES if branch not in kept], 3)
+    read = chance.sample([*kept, *added], len(kept) + len(added))
+    if len(written) == 1 and chance.maybe(0.5):
+        written = written[0]
+    items = chance.maybe(0.2)  # also where it is further inside
+    writer, reader = (
+        {"type": "array", "items": union} if items else union for union in (written, read)
+    )
+    more = chance.choice([[], [{"name": "b", "type": "int", "default": 1}]])
+    return _readable_pair(
+        _record("R", {"name": "a", "type": writer}),
+        _record("R", {"name": "a", "type": reader}, *more),
+        chance,
+    )
+
+
+def _readable_pair(writer: Json, reader: Json, chance: Chance) -> Pair | None:
     try:
         written, read = (AVRO_1_11.parse(json.dumps(one)) for one in (writer, reader))
     except (AvroParseError, ValueError, RecursionError):
@@ -171,10 +214,12 @@ def _attempt(client: PythonConsumer, payload: bytes) -> Json:
 
 
 def _are_alike(one: Json, other: Json) -> bool:
-    """Numbers are compared as numbers, rounded as a float of Java is."""
+    """Numbers are compared as numbers; where Java's is a float, rounded as that is."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
-    if isinstance(one, int | float) and isinstance(other, int | float):
+    if isinstance(one, int | float) and isinstance(other, int):
+        return one == other
+    if isinstance(one, int | float) and isinstance(other, float):
         if one == other or (math.isnan(one) and math.isnan(other)):
             return True
         return math.isclose(one, other, rel_tol=1e-6)

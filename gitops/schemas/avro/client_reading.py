@@ -473,8 +473,15 @@ class _Fastavro:
         """Whether both read by one branch; else it is noted where values differ."""
         if chosen == taken:
             return True
-        kinds = {type_of(side) for side in (w, r[chosen], r[taken])}
-        if kinds <= _NUMBERS:  # which Python compares as numbers, whatever their type
+        kinds = [type_of(side) for side in (w, r[chosen], r[taken])]
+        if _NUMBERS.issuperset(kinds):  # which Python compares as numbers, whatever their type
+            self._scalar(w, r[chosen], at)
+            if kinds[:2] == ["long", "long"] and not logical_type(w):
+                message = (
+                    f"fastavro reads long as {kinds[2]}, the first branch that accepts it, and "
+                    "rounds numbers beyond 2^53"
+                )
+                self._note_wrong(Cause.UNION, message, at)
             return False
         written, other, java = (
             self._branch_name(side, full=True) for side in (w, r[taken], r[chosen])

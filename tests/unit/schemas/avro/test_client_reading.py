@@ -16,10 +16,10 @@ from gitops.schemas.client_profiles import Cause, Decoding, Misreading
 
 pytest.importorskip("pulsar", reason="the extra 'pulsar' is not installed")
 
-from tests.support.python_client import PythonConsumer, random_pair
+from tests.support.python_client import Pair, PythonConsumer, random_pair, random_union_pair
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.filterwarnings("ignore:The .warn. method is deprecated")
 
@@ -35,12 +35,12 @@ def _quiet() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def _compare(pairs: int) -> None:
+def _compare(pairs: int, make_pair: Callable[[int], Pair | None] = random_pair) -> None:
     """Nothing is misread without a finding, and few findings are never seen in a message."""
     compared = unseen = seed = 0
     while compared < pairs:
         assert seed < 20 * pairs, "chance makes too few pairs"
-        pair = random_pair(seed)
+        pair = make_pair(seed)
         difference = pair.difference() if pair else None
         if pair is not None and difference is not None:
             found = _misreadings(pair.writer, pair.reader)
@@ -55,6 +55,11 @@ def _compare(pairs: int) -> None:
 @pytest.mark.slow
 def test_the_profile_of_python_agrees_with_the_client() -> None:
     _compare(_PAIRS)
+
+
+@pytest.mark.slow
+def test_the_profile_of_python_agrees_with_the_client_on_unions() -> None:
+    _compare(_PAIRS, random_union_pair)
 
 
 @pytest.mark.slow
@@ -171,6 +176,17 @@ _WRONG: dict[str, tuple[Any, Any, bytes, Any, str, bool]] = {
         b"\x00\x00",
         {"a": "Y", "b": None},
         "fastavro does not find 'X' in enum S, and the client decodes with its own schema alone",
+        True,
+    ),
+    "a long beyond 2^53 that is taken for a double": (
+        _record("R", ["int", "long"]),
+        _record("R", ["double", "long"]),
+        b"\x02\x82\x80\x80\x80\x80\x80\x80\x20",
+        {"a": 2.0**53},
+        (
+            "fastavro reads long as double, the first branch that accepts it, and rounds numbers "
+            "beyond 2^53"
+        ),
         True,
     ),
     "two records of one short name": (
