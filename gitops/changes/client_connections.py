@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from gitops.broker.client_libraries import sent_schema
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Role, TopicUse
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
@@ -280,6 +281,8 @@ def _resolve(
     schemas: list[tuple[str, Offer | _NoSchema]] = []
     for schema in use.schemas:
         name, info = _named_schema(schema, use.topic, pinned)
+        if isinstance(info, SchemaInfo):
+            info = sent_schema(info, client.language)
         if isinstance(info, SchemaInfo):
             try:
                 schemas.append((name, to_stored(info)))

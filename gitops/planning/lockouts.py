@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from gitops.broker.client_libraries import sent_schema
 from gitops.broker.connection import (
     ConnectionPolicies,
     ConnectionTarget,
@@ -65,10 +66,11 @@ def client_kinds(
     names: dict[tuple[Role, int | None], dict[str, None]] = {}
     own: list[ClientKind] = []
     for use in declared:
-        version = _version(use.schema, history)
-        if version is not None or use.schema == "NONE":
+        schema = _sent_schema(use, history)
+        version = _version(schema, history)
+        if version is not None or schema == "NONE":
             names.setdefault((use.role, version), {})[use.client] = None
-        elif isinstance(use.schema, SchemaInfo) and (offer := _stored(use.schema)):
+        elif isinstance(schema, SchemaInfo) and (offer := _stored(schema)):
             kind = ClientKind(role=use.role, offer=offer, clients=(use.client,))
             if kind not in own:
                 own.append(kind)
@@ -121,6 +123,16 @@ def declared_uses(clients: Iterable[Client]) -> dict[TopicName, list[DeclaredUse
                 )
                 uses.setdefault(topic, []).append(use)
     return uses
+
+
+def _sent_schema(use: DeclaredUse, history: SchemaHistory) -> ClientSchema:
+    """The schema of a use; of a pin what the client's library sends for the version's schema."""
+    pin = use.schema
+    if not isinstance(pin, VersionPin):
+        return pin
+    version = next((e.info for e in history.entries if e.version == pin.version), None)
+    sent = version and sent_schema(version, use.language)
+    return pin if sent is None or sent == version else sent
 
 
 def _version(schema: ClientSchema, history: SchemaHistory) -> int | None:

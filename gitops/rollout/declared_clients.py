@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gitops.model.clients import Client, ClientSchema, Consumes, Produces, VersionPin
+from gitops.broker.client_libraries import sent_schema
+from gitops.model.clients import (
+    Client,
+    ClientLanguage,
+    ClientSchema,
+    Consumes,
+    Produces,
+    VersionPin,
+)
 from gitops.model.findings import Finding
 from gitops.model.names import TopicName
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout import Role
 from gitops.model.rules import make_finding
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaInfo
 from gitops.rollout.model import Service, TopicModel, Use, UsedSchema
 from gitops.rollout.readers import becomes, histories, kind_of, readable
 
@@ -69,18 +77,20 @@ class Services:
         self, client: Client, use: Consumes | Produces, *, told: bool
     ) -> Iterator[UsedSchema]:
         for schema in use.schemas:
-            found = self._resolve(schema, use.topic)
+            found = self._resolve(schema, use.topic, client.language)
             if found is not None:
                 yield found
             if told and isinstance(schema, VersionPin):
                 self._add_finding(client, use, schema.version, exists=found is not None)
 
-    def _resolve(self, schema: ClientSchema, topic: TopicName) -> UsedSchema | None:
-        """BYTES are kept as NONE; of bytes a client sends no schema (Pulsar 4.0.7)."""
+    def _resolve(
+        self, schema: ClientSchema, topic: TopicName, language: ClientLanguage | None
+    ) -> UsedSchema | None:
+        """Of a pin what the client's library sends for the version's schema."""
         if not isinstance(schema, VersionPin):
             return schema
-        found = self._versions(topic).get(schema.version)
-        return "NONE" if found and found.type is SchemaType.NONE else found
+        version = self._versions(topic).get(schema.version)
+        return version and sent_schema(version, language)
 
     def _versions(self, topic: TopicName) -> dict[int, SchemaInfo]:
         """The live versions, and those that the change registers; once for all their clients."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from gitops.schemas.protobuf_native import client_envelopes
 from gitops.schemas.protobuf_native.parser import default_json_name
 
 if TYPE_CHECKING:
@@ -111,16 +112,7 @@ def envelope(files: Files, file: str, message: str) -> str:
 
 def files_in_import_order(files: Files, root: str) -> Iterator[str]:
     """A file after all that it imports, each once."""
-    done: set[str] = set()
-    waiting = [(root, False)]
-    while waiting:
-        name, imports_done = waiting.pop()
-        if imports_done:
-            yield name
-        elif name not in done:
-            done.add(name)
-            waiting.append((name, True))
-            waiting += [(each, False) for each in reversed(files[name][0].dependency)]
+    return client_envelopes.files_in_import_order(root, lambda name: files[name][0].dependency)
 
 
 def _names(found: Iterable[DescriptorProto], prefix: str) -> Iterator[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from posixpath import commonprefix
-from typing import Final
 
-from gitops.broker.connection import NO_SCHEMA
+from gitops.broker.client_libraries import sent_schema
 from gitops.model.clients import (
     Client,
     ClientLanguage,
@@ -22,7 +21,7 @@ from gitops.model.errors import InvalidNameError, UnreadableFileError
 from gitops.model.findings import Finding, Location
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.rules import make_finding
-from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.model.schema import SchemaType
 from gitops.repository.definitions.file_extensions import COMPILED_TYPE, DEFAULT_TYPE, is_proto
 from gitops.repository.definitions.schema_builder import Place, SchemaBuilder
 from gitops.repository.documents.manifests import (
@@ -39,10 +38,8 @@ from gitops.repository.positions import Path
 from gitops.repository.snapshots import SNAPSHOTS
 from gitops.repository.suggestions import closest
 from gitops.repository.tracked_files import TrackedFiles
-from gitops.schemas.types import DEFINED_TYPES
 
 _SCHEMA_KEYS = ("type", "definition", "message", "encoding", "key", "value")
-_ON_CPP: Final = frozenset[ClientLanguage]({"python", "node", "cpp"})
 _OTHER_SIDE = {
     ("consumes", "AUTO_PRODUCE"): ("AUTO_PRODUCE is for producers", "AUTO_CONSUME"),
     ("produces", "AUTO_CONSUME"): ("AUTO_CONSUME is for consumers", "AUTO_PRODUCE"),
@@ -172,20 +169,6 @@ def _check_twice(name: str, first: str, manifest: Manifest[ClientDocument]) -> N
         manifest.add("REPO-R017", message, ("name",), hint="give it another name")
 
 
-def _sent_schema(schema: SchemaInfo, language: ClientLanguage | None) -> ClientSchema:
-    """What a client with this schema sends to the broker (Java 4.0.7, Python 3.13.0).
-
-    Clients on top of the C++ one send no type without a definition but STRING, which Python's sends
-    with the text `null`.
-    """
-    is_defined = schema.type in DEFINED_TYPES
-    if schema.type in NO_SCHEMA:
-        return "NONE"
-    if schema.type is SchemaType.STRING:
-        return replace(schema, schema="null") if language == "python" else schema
-    return "NONE" if language in _ON_CPP and not is_defined else schema
-
-
 @dataclass(slots=True)
 class _Reader:
     """Reads one client's manifest."""
@@ -262,7 +245,7 @@ class _Reader:
         self.files.update(place.files)
         self.loaded.files.update(place.files)
         self.manifest.findings.extend(place.content)
-        return _sent_schema(built, self.language) if built else None
+        return sent_schema(built, self.language) if built else None
 
     def _word(self, word: SchemalessClient, path: Path) -> SchemalessClient | None:
         message, instead = _OTHER_SIDE.get((str(path[0]), word), ("", ""))

@@ -21,10 +21,13 @@ from gitops.model.schema import SchemaInfo, SchemaType
 from gitops.model.state import NamespaceState, RegistryState
 from gitops.ports import Registry
 from gitops.repository.loader import load
+from gitops.schemas.protobuf_native.client_envelopes import python_envelope
 from tests.support.fake_registry import FakeRegistry
+from tests.support.protos import native
 from tests.support.states import CREATED, ORDERS, TODAY, avro, field, state, topic_state
 from tests.support.trees import repository
 
+PROTO = 'syntax = "proto3"; message Order { string id = 1; }'
 NEW = TopicName(ORDERS, "new")
 OLD_SCHEMA = avro(field("a", "int"))
 WITH_DEFAULT = avro(field("a", "int"), field("b", "int", default=0))
@@ -53,6 +56,7 @@ def _connections(
         "namespaces/shop/orders/namespace.yaml": NAMESPACE + namespace,
         "clients/billing.yaml": client,
         "clients/wide.avsc": WITHOUT_DEFAULT.schema,
+        "clients/order.proto": PROTO,
     }
     if schema is not None:
         files["namespaces/shop/orders/created.yaml"] = TOPIC
@@ -348,6 +352,51 @@ def test_a_consumer_that_misreads_what_the_plan_brings() -> None:
     connections = _connections(uses, _registry(PLACED), schema=new.schema)
 
     assert _answers(connections) == [("yes", "misreads")]
+
+
+@pytest.mark.parametrize(
+    ("language", "registered", "verdict"),
+    [
+        ("java", SchemaInfo(type=SchemaType.STRING), "yes"),
+        ("java", SchemaInfo(type=SchemaType.STRING, schema="null"), "no"),
+        ("python", SchemaInfo(type=SchemaType.STRING), "no"),
+        ("python", SchemaInfo(type=SchemaType.STRING, schema="null"), "yes"),
+        ("cpp", SchemaInfo(type=SchemaType.STRING), "yes"),
+        ("cpp", SchemaInfo(type=SchemaType.STRING, schema="null"), "no"),
+        ("java", SchemaInfo(type=SchemaType.INT32), "yes"),
+        ("python", SchemaInfo(type=SchemaType.INT32), "no"),
+        ("node", SchemaInfo(type=SchemaType.INT32), "no"),
+    ],
+)
+def test_a_pin_counts_as_what_the_library_sends_for_the_version(
+    language: str, registered: SchemaInfo, verdict: str
+) -> None:
+    """As the version's type does without a pin (pulsar-client for Python 3.13.0)."""
+    policies = replace(BACKWARD, schema_validation_enforced=True)
+    for schema in ("{version: 0}", f"{{type: {registered.type.value}}}"):
+        uses = f"language: {language}\n{PRODUCES.format(schema)}"
+
+        found = _connections(uses, _registry(registered, policies=policies), schema=None)
+
+        assert _answers(found) == [(verdict, verdict)]
+
+
+@pytest.mark.parametrize(
+    ("language", "registered_by", "verdict"),
+    [("java", "java", "yes"), ("python", "java", "no"), ("python", "python", "yes")],
+)
+def test_descriptors_of_python_are_those_that_a_python_client_registered(
+    language: str, registered_by: str, verdict: str
+) -> None:
+    registered = native({"order.proto": PROTO}, "order.proto", "Order")
+    if registered_by == "python":
+        registered = replace(registered, schema=python_envelope(registered.schema))
+    for schema in ("{version: 0}", "{definition: order.proto, message: Order}"):
+        uses = f"language: {language}\n{PRODUCES.format(schema)}"
+
+        found = _connections(uses, _registry(registered), schema=None)
+
+        assert _answers(found) == [(verdict, verdict)]
 
 
 @pytest.mark.parametrize("schema", ["AUTO_CONSUME", "NONE"])

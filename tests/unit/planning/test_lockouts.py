@@ -8,6 +8,7 @@ import pytest
 
 from gitops.model.clients import (
     Client,
+    ClientLanguage,
     Consumes,
     ObservedClients,
     ObservedProducer,
@@ -21,7 +22,7 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, SetPolicy
 from gitops.model.policy import NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.schema import SchemaHistory, SchemaInfo
+from gitops.model.schema import SchemaHistory, SchemaInfo, SchemaType
 from gitops.model.waivers import Waiver
 from gitops.planning.plan import PlanInput, decide_topics, make_plan
 from tests.support.states import CREATED, ORDERS, TODAY, avro, field, question, state, topic_state
@@ -184,6 +185,23 @@ def test_validation_locks_producers_without_a_schema_out() -> None:
     assert (found.rule, found.severity) == ("PLAN-R021", Severity.WARNING)
     assert found.message.startswith("producers without a schema can no longer connect: ")
     assert not lockouts(make_plan(policy_change(enforced, enforced, LONG)))
+
+
+@pytest.mark.parametrize(("language", "clients"), [("python", ["meter"]), ("java", [])])
+def test_a_pin_of_a_python_client_to_a_number_is_a_producer_without_a_schema(
+    language: ClientLanguage, clients: list[str]
+) -> None:
+    """The library has no type for numbers, and sends no schema (pulsar-client 3.13.0)."""
+    enforced = NamespacePolicies(schema_validation_enforced=True)
+    asked = policy_change(NamespacePolicies(), enforced, SchemaInfo(type=SchemaType.INT32))
+    produces = Produces(topic=CREATED, schemas=(VersionPin(version=0),), location=_HERE)
+    client = Client(
+        name="meter", owner="", consumes=(), produces=(produces,), location=_HERE, language=language
+    )
+
+    (finding,) = lockouts(make_plan(replace(asked, clients=(client,)))).values()
+
+    assert [name for name in ("meter",) if name in finding.message] == clients
 
 
 @pytest.mark.rule("PLAN-R022")
