@@ -15,8 +15,8 @@ class Waiver:
     """Approves one change until a day: of a topic's schema, or who is locked out of a namespace.
 
     `fingerprint` is of exactly that change and the versions that it meets; `expires` is the last
-    day, in UTC, on which the waiver holds. `location` is where the fingerprint is, `places` where
-    other keys do.
+    day, in UTC, on which the waiver holds. `locked_out` are the declared clients that the schema of
+    a topic may lock out. `location` is where the fingerprint is, `places` where other keys do.
     """
 
     name: str
@@ -26,6 +26,7 @@ class Waiver:
     approved_by: str
     expires: datetime.date
     location: Location
+    locked_out: frozenset[str] = frozenset()
     places: Mapping[str, Location] = field(default_factory=dict)
 
     @property

@@ -87,6 +87,13 @@ class _Cause:
         return sorted({name for lockout in self.lockouts for name in lockout.kind.clients})
 
     @property
+    def waiver(self) -> Waiver | None:
+        """The waiver of the topic's schema that names these declared clients."""
+        waiver, names = self.topic.change.waiver, self.client_names
+        is_approved = waiver is not None and self.source == "schema" and bool(names)
+        return waiver if is_approved and waiver.locked_out.issuperset(names) else None
+
+    @property
     def change(self) -> str:
         """What locks them out."""
         change = self.topic.change
@@ -119,7 +126,14 @@ def lockout_report(
         by_namespace.setdefault(topic.change.topic.namespace, []).append(topic)
     for namespace in sorted({*by_namespace, *waivers_by_namespace}):
         lockouts = by_namespace.get(namespace, [])
-        found = list(apply_severities(_namespace_findings(namespace, lockouts), rules))
+        topic_waivers = {
+            str(topic.change.topic): topic.change.waiver for topic in lockouts if topic.change.waiver
+        }
+        found = [
+            waived
+            for finding in apply_severities(_namespace_findings(namespace, lockouts), rules)
+            for waived in _waived_by_topic(finding, topic_waivers)
+        ]
         of_namespace = waivers_by_namespace.get(namespace, [])
         errors = any(finding.severity is Severity.ERROR for finding in found)
         wanted = lockout_fingerprint(namespace, lockouts) if errors else ""
@@ -138,6 +152,15 @@ def lockout_report(
         findings += found
         findings += apply_severities(_waiver_findings(of_namespace, wanted, today), rules)
     return LockoutReport(findings=tuple(findings), proposals=tuple(proposals))
+
+
+def _waived_by_topic(finding: Finding, waivers: Mapping[str, Waiver]) -> tuple[Finding, ...]:
+    """A note where the waiver of a topic's schema names the clients that are locked out."""
+    waiver = waivers.get(finding.subject)
+    if waiver is None or not _is_by_schema(finding) or not finding.members[0].clients:
+        return (finding,)
+    is_named = waiver.locked_out.issuperset(finding.members[0].clients)
+    return waive_findings([finding], waiver) if is_named else (finding,)
 
 
 def approved_lockouts(plan: Plan) -> tuple[Finding, ...]:
@@ -257,7 +280,7 @@ def policy_change_text(before: ConnectionPolicies, after: ConnectionPolicies) ->
 def _namespace_findings(
     namespace: NamespaceName, topics: Sequence[TopicLockouts]
 ) -> Iterator[Finding]:
-    members: dict[tuple[str, int, str, str, bool, str], list[Finding]] = {}
+    members: dict[tuple[str, int, str, str, bool, str, str], list[Finding]] = {}
     for topic in topics:
         for cause in _causes(topic):
             member = _member(cause)
@@ -271,9 +294,10 @@ def _namespace_findings(
                 change,
                 bool(member.clients),
                 " that have no schema" if cause.is_without_version else "",
+                cause.waiver.file if cause.waiver else "",
             )
             members.setdefault(key, []).append(member)
-    for (_, _, who, change, _, which), same in sorted(members.items(), key=lambda item: item[0]):
+    for (_, _, who, change, _, which, _), same in sorted(members.items(), key=lambda item: item[0]):
         names = sorted({client for member in same for client in member.clients})
         declared = f" ({name_list(names, _LISTED)})" if names else ""
         what = f"{who}{declared} can no longer connect to {_topic_count(len(same))} of {namespace}"
@@ -353,14 +377,30 @@ def _causes(topic: TopicLockouts) -> Iterator[_Cause]:
         ("deletion", topic.by_deletion),
     )
     for source, lockouts in sources:
-        alike: dict[tuple[Role, str, bool, bool], list[Lockout]] = {}
-        for lockout in lockouts:
+        waiver = topic.change.waiver if source == "schema" else None
+        approved = waiver.locked_out if waiver else frozenset[str]()
+        alike: dict[tuple[Role, str, bool, bool, bool], list[Lockout]] = {}
+        for lockout in _split_by_name(lockouts, approved):
             kind = lockout.kind
             rule = LATEST if kind.version == _newest_version(topic.change, source) else OLDER
-            key = (kind.role, rule, bool(kind.clients), kind.is_example)
+            is_approved = not approved.isdisjoint(kind.clients)
+            key = (kind.role, rule, bool(kind.clients), is_approved, kind.is_example)
             alike.setdefault(key, []).append(lockout)
-        for (role, rule, _, _), same in alike.items():
+        for (role, rule, *_), same in alike.items():
             yield _Cause(topic=topic, rule=rule, role=role, source=source, lockouts=tuple(same))
+
+
+def _split_by_name(lockouts: Iterable[Lockout], names: Collection[str]) -> Iterator[Lockout]:
+    """Kinds of clients of which `names` has all declared clients, or none."""
+    for lockout in lockouts:
+        kind = lockout.kind
+        named = tuple(client for client in kind.clients if client in names)
+        unnamed = tuple(client for client in kind.clients if client not in names)
+        if not kind.clients:
+            yield lockout
+        for clients in (named, unnamed):
+            if clients:
+                yield replace(lockout, kind=replace(kind, clients=clients))
 
 
 def _newest_version(change: TopicChange, source: Source) -> int:
@@ -412,8 +452,12 @@ def _member(cause: _Cause) -> Finding:
     elif not change.history.entries:
         # Nobody is known to have connected to a topic without a schema so far.
         finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
-    if cause.source == "schema" and change.schema and change.schema.waiver:
-        finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
+    if cause.source == "schema" and change.waiver:
+        if names:
+            hint = f"add {name_list(names)} to lockedOut in {change.waiver.file} to approve that"
+            finding = replace(finding, hint=f"{finding.hint}; or {hint}")
+        else:
+            finding = replace(finding, severity=min(finding.severity, Severity.WARNING))
     return finding
 
 

@@ -45,6 +45,7 @@ from gitops.model.plan import RegisterSchema
 from gitops.model.policy import SchemaCompatibilityStrategy
 from gitops.model.rollout_reason import name_list
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
+from gitops.model.waivers import Waiver
 from gitops.planning.fingerprints import is_same
 from gitops.planning.refusals import TopicCase, version_list
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
@@ -188,8 +189,8 @@ class TopicChange:
     `is_deleted`: all versions are deleted. `exists`: the registry is known to have the topic, so
     that it may have clients already; `is_new`: nobody has it yet. `changed_policies` are those that
     are other ones, with the subject that sets each.
-    `observed` is what statistics show of its clients, None where nothing is known; `is_unread`:
-    they could not be read. `locate_policy` finds the line of a policy, None where the change is not
+    `waiver` lets the schema in, if it needs one. `observed` is what statistics show of its clients,
+    None where nothing is known; `is_unread`: they could not be read. `locate_policy` finds the line of a policy, None where the change is not
     made of files.
     """
 
@@ -199,6 +200,7 @@ class TopicChange:
     after: ConnectionPolicies
     line: BrokerLine
     schema: RegisterSchema | None = None
+    waiver: Waiver | None = None
     is_deleted: bool = False
     declared: tuple[DeclaredUse, ...] = ()
     location: Location | None = None
@@ -228,6 +230,11 @@ class TopicLockouts:
     def is_any(self) -> bool:
         """Whether anybody is locked out."""
         return bool(self.by_broker or self.by_policy or self.by_schema or self.by_deletion)
+
+    @property
+    def clients_by_schema(self) -> list[str]:
+        """The declared clients that the next version locks out."""
+        return sorted({name for lockout in self.by_schema for name in lockout.kind.clients})
 
 
 def topic_lockouts(change: TopicChange) -> TopicLockouts:
@@ -323,20 +330,8 @@ def undeclared_names(change: TopicChange, role: Role) -> list[str]:
 # What follows from approving a refused schema.
 
 
-def waiver_effects(case: TopicCase) -> tuple[str, ...]:
-    """Whole sentences: who can no longer connect, what becomes of later versions, alternatives.
-
-    After a waived version a transitive strategy refuses later ones for what they have in common
-    with it, and BACKWARD_TRANSITIVE and FULL_TRANSITIVE refuse consumers too, since they compare
-    both with every live version. ALWAYS_INCOMPATIBLE refuses whatever it is (Pulsar 4.0.7).
-    """
-    if case.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
-        refused = (
-            "ALWAYS_INCOMPATIBLE refuses consumers with a schema, also with a registered version, "
-            "and every later version, until the strategy is another one."
-        )
-        instead = "or first, in a separate change, another schemaCompatibilityStrategy"
-        return (refused, f"{_NEW_TOPIC}; {instead}.")
+def lockouts_of_waiver(case: TopicCase) -> TopicLockouts:
+    """Who could no longer connect if a waiver let the refused schema in."""
     policies = ConnectionPolicies(strategy=case.strategy)
     latest = case.history.latest
     schema = RegisterSchema(
@@ -356,8 +351,25 @@ def waiver_effects(case: TopicCase) -> tuple[str, ...]:
         declared=tuple(declared_uses(case.clients).get(case.topic, ())),
         observed=case.observed,
     )
-    lockouts = topic_lockouts(change)
-    return (*_lockout_sentences(lockouts, schema.version), *_later_sentences(case))
+    return topic_lockouts(change)
+
+
+def waiver_effects(case: TopicCase, lockouts: TopicLockouts) -> tuple[str, ...]:
+    """Whole sentences: who can no longer connect, what becomes of later versions, alternatives.
+
+    After a waived version a transitive strategy refuses later ones for what they have in common
+    with it, and BACKWARD_TRANSITIVE and FULL_TRANSITIVE refuse consumers too, since they compare
+    both with every live version. ALWAYS_INCOMPATIBLE refuses whatever it is (Pulsar 4.0.7).
+    """
+    if case.strategy is SchemaCompatibilityStrategy.ALWAYS_INCOMPATIBLE:
+        refused = (
+            "ALWAYS_INCOMPATIBLE refuses consumers with a schema, also with a registered version, "
+            "and every later version, until the strategy is another one."
+        )
+        instead = "or first, in a separate change, another schemaCompatibilityStrategy"
+        return (refused, f"{_NEW_TOPIC}; {instead}.")
+    sentences = _lockout_sentences(lockouts, case.history.next_version)
+    return (*sentences, *_later_sentences(case))
 
 
 def _lockout_sentences(topic: TopicLockouts, new: int) -> Iterator[str]:

@@ -373,6 +373,8 @@ def _topic(
     case = _case(plan_input, desired, present, holds, waivers)
     outcome = plan_topic(case, plan_input.readers.get(desired.topic, ()))
     schema = outcome if isinstance(outcome, RegisterSchema) else None
+    waiver_name = schema.waiver if schema else ""
+    waiver = next((waiver for waiver in waivers if waiver.name == waiver_name), None)
     change = _topic_change(plan_input, desired, settled.state, declared)
     return _PlanParts(
         actions=(*created, *actions_of(observed, settled, differing, schema)),
@@ -382,7 +384,9 @@ def _topic(
             *(rolling_upgrade_findings(case, plan_input.broker) if outcome else ()),
             *looser,
         ),
-        lockouts=topic_lockouts(replace(change, schema=schema, location=case.locate(""))),
+        lockouts=topic_lockouts(
+            replace(change, schema=schema, waiver=waiver, location=case.locate(""))
+        ),
     )
 
 

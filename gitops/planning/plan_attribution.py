@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from gitops.model.findings import Finding
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TenantName, TopicName
 from gitops.model.plan import (
     Action,
@@ -50,11 +50,17 @@ def _subject_name(action: Action) -> str:
 def _findings(
     plan: Plan, before: Plan, left: set[TenantName | NamespaceName | TopicName]
 ) -> tuple[Finding, ...]:
-    """Those about what is left, and others that the change has brought."""
-    known = {one.fingerprint for one in before.findings}
-    subjects = {str(each) for each in left}
+    """Those about what is left, and others that the change has brought, or made worse."""
+    known: dict[str, Severity] = {}
+    for finding in before.findings:
+        worst = max(finding.severity, known.get(finding.fingerprint, Severity.OFF))
+        known[finding.fingerprint] = worst
+    subjects = {str(subject) for subject in left}
     return tuple(
-        one for one in plan.findings if one.subject in subjects or one.fingerprint not in known
+        finding
+        for finding in plan.findings
+        if finding.subject in subjects
+        or finding.severity > known.get(finding.fingerprint, Severity.OFF)
     )
 
 

@@ -24,7 +24,7 @@ from gitops.planning.client_readers import (
     unknown_reading_remarks,
 )
 from gitops.planning.fingerprints import equal_version, is_same
-from gitops.planning.lockouts import waiver_effects
+from gitops.planning.lockouts import lockouts_of_waiver, waiver_effects
 from gitops.planning.refusals import (
     DefinitionLocations,
     TopicCase,

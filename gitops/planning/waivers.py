@@ -139,15 +139,17 @@ def propose_waiver(
     today: datetime.date,
     waivers: Iterable[Waiver],
     effects: Sequence[str] = (),
+    locked_out: Iterable[str] = (),
 ) -> WaiverProposal:
     """The file of a waiver; reason and approval are empty, and no such file is accepted.
 
-    Where one of `waivers` with this fingerprint has expired, it takes that one's place.
+    `locked_out` are the declared clients that a topic's schema locks out. Where one of `waivers` with this fingerprint has expired, it takes that one's place.
     """
     key = "topic" if isinstance(subject, TopicName) else "namespace"
     expires = today + datetime.timedelta(days=PROPOSED_DAYS)
     expired = sorted(waiver.file for waiver in waivers if waiver.fingerprint == wanted)
     comments = [line for effect in effects for line in textwrap.wrap(effect, _COMMENT_WIDTH)]
+    names = ", ".join(json.dumps(name, ensure_ascii=False) for name in locked_out)
     lines = (
         "# yaml-language-server: $schema=../.schemas/waiver.schema.json",
         "apiVersion: pulsar-gitops/v1",
@@ -155,6 +157,7 @@ def propose_waiver(
         *(f"# {line}" for line in comments),
         f"{key}: {quoted_name(subject)}",
         f'fingerprint: "{wanted}"',
+        *((f"lockedOut: [{names}] # declared clients that can no longer connect",) if names else ()),
         'reason: "" # why this change may pass',
         'approvedBy: "" # who approves it',
         f"expires: {expires}",

@@ -354,6 +354,10 @@ class WaiverDocument(Document):
     fingerprint: Fingerprint = Field(
         description="Of exactly one candidate schema, or one lockout, against one set of versions."
     )
+    locked_out: tuple[NonEmpty, ...] = Field(
+        default=(),
+        description="Declared clients that the topic's schema may lock out, by name.",
+    )
     reason: NonEmpty
     approved_by: NonEmpty
     expires: Day = Field(description="The last day, in UTC, on which the waiver is valid.")
@@ -362,4 +366,10 @@ class WaiverDocument(Document):
     def _one_subject(self) -> WaiverDocument:
         if (self.topic is None) == (self.namespace is None):
             raise problem("REPO-R005", "{name} needs exactly one of topic, namespace")
+        if self.namespace is not None and self.locked_out:
+            raise problem(
+                "REPO-R005",
+                "lockedOut is for a topic",
+                "remove it: the fingerprint of a namespace's waiver covers the clients",
+            )
         return self

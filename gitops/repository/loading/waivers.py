@@ -110,6 +110,7 @@ def _waiver(manifest: Manifest[WaiverDocument], document: WaiverDocument) -> Wai
         approved_by=document.approved_by,
         expires=datetime.date.fromisoformat(document.expires),
         location=manifest.location(("fingerprint",)),
+        locked_out=frozenset(document.locked_out),
         places={key: manifest.location((key,)) for key in ("topic", "namespace", "expires")},
     )
 
