@@ -90,8 +90,9 @@ class _Cause:
     def waiver(self) -> Waiver | None:
         """The waiver of the topic's schema that names these declared clients."""
         waiver, names = self.topic.change.waiver, self.client_names
-        is_approved = waiver is not None and self.source == "schema" and bool(names)
-        return waiver if is_approved and waiver.locked_out.issuperset(names) else None
+        if waiver is None or self.source != "schema" or not names:
+            return None
+        return waiver if waiver.locked_out.issuperset(names) else None
 
     @property
     def change(self) -> str:
@@ -126,9 +127,7 @@ def lockout_report(
         by_namespace.setdefault(topic.change.topic.namespace, []).append(topic)
     for namespace in sorted({*by_namespace, *waivers_by_namespace}):
         lockouts = by_namespace.get(namespace, [])
-        topic_waivers = {
-            str(topic.change.topic): topic.change.waiver for topic in lockouts if topic.change.waiver
-        }
+        topic_waivers = {str(topic.change.topic): topic.change.waiver for topic in lockouts}
         found = [
             waived
             for finding in apply_severities(_namespace_findings(namespace, lockouts), rules)
@@ -154,7 +153,7 @@ def lockout_report(
     return LockoutReport(findings=tuple(findings), proposals=tuple(proposals))
 
 
-def _waived_by_topic(finding: Finding, waivers: Mapping[str, Waiver]) -> tuple[Finding, ...]:
+def _waived_by_topic(finding: Finding, waivers: Mapping[str, Waiver | None]) -> tuple[Finding, ...]:
     """A note where the waiver of a topic's schema names the clients that are locked out."""
     waiver = waivers.get(finding.subject)
     if waiver is None or not _is_by_schema(finding) or not finding.members[0].clients:
@@ -182,6 +181,27 @@ def _effect_text(finding: Finding) -> str:
     """Who can no longer connect to which topics, as a sentence of a waiver's file."""
     topics = name_list([subject for subject in finding.subjects if subject], _LISTED)
     return f"{finding.message[:1].upper()}{finding.message[1:]} ({topics})."
+
+
+def lockouts_of_new_clients(plan: Plan, before: Plan) -> Iterator[Finding]:
+    """Errors about declared clients that `plan` locks out, and of which `before` has nothing.
+
+    Both are plans of the same files, with more clients and with fewer.
+    """
+    known = {
+        (member.subject, client)
+        for finding in before.findings
+        if finding.rule in LOCKOUTS
+        for member in finding.members
+        for client in member.clients
+    }
+    for finding in plan.findings:
+        if finding.rule not in LOCKOUTS or finding.severity < Severity.ERROR:
+            continue
+        for member in finding.members:
+            new = tuple(name for name in member.clients if (member.subject, name) not in known)
+            if new:
+                yield replace(member, clients=new)
 
 
 def deletion_findings(

@@ -190,8 +190,8 @@ class TopicChange:
     that it may have clients already; `is_new`: nobody has it yet. `changed_policies` are those that
     are other ones, with the subject that sets each.
     `waiver` lets the schema in, if it needs one. `observed` is what statistics show of its clients,
-    None where nothing is known; `is_unread`: they could not be read. `locate_policy` finds the line of a policy, None where the change is not
-    made of files.
+    None where nothing is known; `is_unread`: they could not be read. `locate_policy` finds the line
+    of a policy, None where the change is not made of files.
     """
 
     topic: TopicName

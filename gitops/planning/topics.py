@@ -33,7 +33,13 @@ from gitops.planning.refusals import (
     merge_renames,
 )
 from gitops.planning.temporary_strategy import obstacle
-from gitops.planning.waivers import case_fingerprint, find_waiver, propose_waiver, waive_findings
+from gitops.planning.waivers import (
+    case_fingerprint,
+    find_waiver,
+    name_locked_out,
+    propose_waiver,
+    waive_findings,
+)
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
@@ -140,10 +146,11 @@ def _decide(case: TopicCase, readers: Sequence[ClientReader]) -> RegisterSchema 
         waived = _register_action(case, waive_findings(findings, waiver))
         return replace(waived, waiver=waiver.name, accepted=accepted)
     effects = _reader_effects(findings)
+    lockouts = lockouts_of_waiver(case)
     if not accepted:
-        effects = (*waiver_effects(case), *effects)
+        effects = (*waiver_effects(case, lockouts), *effects)
     proposal = propose_waiver(case.topic, fingerprint, case.today, case.waivers, effects)
-    return replace(refused, waiver=proposal)
+    return replace(refused, waiver=name_locked_out(proposal, lockouts.clients_by_schema))
 
 
 def _reader_effects(findings: Iterable[Finding]) -> tuple[str, ...]:

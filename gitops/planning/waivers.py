@@ -28,6 +28,7 @@ harmful one of the same fingerprint, are found by some 2**32 tries."""
 PROPOSED_DAYS: Final = 30
 """How long a proposed waiver holds."""
 
+_REASON: Final = 'reason: "" # why this change may pass'
 _NAMED: Final = 8
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9._:/-]*[A-Za-z0-9]")
@@ -139,17 +140,15 @@ def propose_waiver(
     today: datetime.date,
     waivers: Iterable[Waiver],
     effects: Sequence[str] = (),
-    locked_out: Iterable[str] = (),
 ) -> WaiverProposal:
     """The file of a waiver; reason and approval are empty, and no such file is accepted.
 
-    `locked_out` are the declared clients that a topic's schema locks out. Where one of `waivers` with this fingerprint has expired, it takes that one's place.
+    Where one of `waivers` with this fingerprint has expired, it takes that one's place.
     """
     key = "topic" if isinstance(subject, TopicName) else "namespace"
     expires = today + datetime.timedelta(days=PROPOSED_DAYS)
     expired = sorted(waiver.file for waiver in waivers if waiver.fingerprint == wanted)
     comments = [line for effect in effects for line in textwrap.wrap(effect, _COMMENT_WIDTH)]
-    names = ", ".join(json.dumps(name, ensure_ascii=False) for name in locked_out)
     lines = (
         "# yaml-language-server: $schema=../.schemas/waiver.schema.json",
         "apiVersion: pulsar-gitops/v1",
@@ -157,8 +156,7 @@ def propose_waiver(
         *(f"# {line}" for line in comments),
         f"{key}: {quoted_name(subject)}",
         f'fingerprint: "{wanted}"',
-        *((f"lockedOut: [{names}] # declared clients that can no longer connect",) if names else ()),
-        'reason: "" # why this change may pass',
+        _REASON,
         'approvedBy: "" # who approves it',
         f"expires: {expires}",
     )
@@ -170,8 +168,17 @@ def propose_waiver(
     return WaiverProposal(file=_file(subject, wanted), text=text, effects=tuple(effects))
 
 
-def quoted_name(subject: TopicName | NamespaceName) -> str:
-    """A topic's or namespace's name as YAML has it."""
+def name_locked_out(proposal: WaiverProposal, clients: Collection[str]) -> WaiverProposal:
+    """The waiver of a topic's schema with the declared clients that the schema locks out."""
+    if not clients:
+        return proposal
+    names = ", ".join(map(quoted_name, clients))
+    line = f"lockedOut: [{names}] # declared clients that can no longer connect"
+    return replace(proposal, text=proposal.text.replace(_REASON, f"{line}\n{_REASON}", 1))
+
+
+def quoted_name(subject: TopicName | NamespaceName | str) -> str:
+    """A name as YAML has it."""
     name = str(subject)
     return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 

@@ -55,10 +55,10 @@ from gitops.model.check import (
     Impact,
     RegistryCheck,
 )
-from gitops.model.clients import Client, ObservedClients
+from gitops.model.clients import Client, Consumes, ObservedClients, Produces
 from gitops.model.config import RegistryConfig
 from gitops.model.errors import GitopsError
-from gitops.model.findings import Finding, Severity
+from gitops.model.findings import Finding, Location, Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
@@ -69,7 +69,11 @@ from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
 from gitops.planning.limit_waivers import limit_proposal
-from gitops.planning.lockout_findings import without_named_clients
+from gitops.planning.lockout_findings import (
+    clients_named_by_plan,
+    lockouts_of_new_clients,
+    without_named_clients,
+)
 from gitops.planning.lost_versions import DefinitionReader
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.plan_attribution import attributed_plan
@@ -301,6 +305,8 @@ class _RegistryComparison:
             if all(severity_in(loaded.limits, rule) > Severity.INFO for rule in _LOCKOUT_RULES):
                 findings = without_named_clients(plan.findings, rollout.locked_out)
                 plan = replace(plan, findings=findings)
+            named = rollout.locked_out | clients_named_by_plan(plan.findings)
+            pending = [*self._pending_lockouts(known, named)]
             edited = None
             if not strategies and len(request.registries) <= 1:
                 edited_input = partial(self._plan_input, known, config=self.config)
@@ -321,8 +327,39 @@ class _RegistryComparison:
             *policy_guards(loaded, self.name, (before, after), refused),
             *gate_guards(loaded, after, strategies),
             *client_findings,
+            *pending,
             *(replayed.findings if replayed else ()),
         ]
+
+    def _pending_lockouts(
+        self, known: KnownRegistry, named: Collection[tuple[str, str]]
+    ) -> Iterator[Finding]:
+        """Clients that connect now, and not once the plan that is pending already is applied.
+
+        Only those that the change declares. `named` are topics and clients of other findings.
+        """
+        loaded = self.loaded
+        topics = topics_of_clients(loaded, self.impact.clients) - broken_topics(loaded)
+        if known.history.source is HistorySource.GIT or not topics or not self._clients:
+            return
+        pending = self._plan_input(
+            known, loaded.head, loaded.head_tree, self.config, topics & loaded.head.topics.keys()
+        )
+        places: dict[tuple[str, str], Location] = {}
+        for client in loaded.head.clients:
+            uses: tuple[Produces | Consumes, ...] = (*client.produces, *client.consumes)
+            places |= {(str(use.topic), client.name): use.location for use in uses}
+        plan = make_plan(replace(pending, clients=loaded.head.clients))
+        before = make_plan(replace(pending, clients=loaded.base.clients))
+        for finding in lockouts_of_new_clients(plan, before):
+            names = [name for name in finding.clients if (finding.subject, name) not in named]
+            if names:
+                yield replace(
+                    finding,
+                    message=f"{finding.message}; the plan for this is not applied yet",
+                    location=places.get((finding.subject, names[0])),
+                    clients=tuple(names),
+                )
 
     @property
     def _former_name(self) -> str:
@@ -445,13 +482,18 @@ class _RegistryComparison:
         repository: Repository,
         tree: FileTree,
         config: RegistryConfig,
+        names: frozenset[TopicName] | None = None,
     ) -> PlanInput:
-        """The input for the plan of one side of the change, limited to what it affects."""
+        """The input for the plan of one side of the change, limited to what it affects.
+
+        `names` are other topics than those.
+        """
         desired = desired_state(repository, config)
         broken = frozenset() if repository is self.loaded.base else broken_topics(self.loaded)
-        names = self._names() - broken
+        affected = self._names() if names is None else names
+        names = affected - broken
         topics = {name: state for name, state in desired.topics.items() if name in names}
-        namespaces = {*self.impact.namespaces, *(topic.namespace for topic in self._names())}
+        namespaces = {*self.impact.namespaces, *(topic.namespace for topic in affected)}
         limits = self.loaded.limits
         broker = with_known(self._declared(config), known.registry.broker)
         is_live = known.history.source is HistorySource.REGISTRY
@@ -479,7 +521,9 @@ class _RegistryComparison:
             safety=replace(limits.safety, max_changed_share=1.0),
             locate=Locator(tree, repository.topics).locate,
             today=self.request.today,
-            waivers=tuple(waiver for waiver in repository.waivers if self._is_affected(waiver)),
+            waivers=tuple(
+                waiver for waiver in repository.waivers if self._is_affected(waiver, affected)
+            ),
             content=self._content(known, repository, tree, topics),
             rules=limits.rules,
             clients=self._clients,
@@ -523,9 +567,8 @@ class _RegistryComparison:
         release = self.request.release
         return as_if_broker(config.broker, release) if release else config.broker
 
-    def _is_affected(self, waiver: Waiver) -> bool:
-        """Whether a waiver is for a topic that the change affects, or changed by it."""
-        names = self._names()
+    def _is_affected(self, waiver: Waiver, names: Collection[TopicName]) -> bool:
+        """Whether a waiver is for one of these topics, or changed."""
         return (
             waiver.subject in names
             or waiver.subject in {name.namespace for name in names}

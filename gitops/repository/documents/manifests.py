@@ -354,8 +354,8 @@ class WaiverDocument(Document):
     fingerprint: Fingerprint = Field(
         description="Of exactly one candidate schema, or one lockout, against one set of versions."
     )
-    locked_out: tuple[NonEmpty, ...] = Field(
-        default=(),
+    locked_out: list[NonEmpty] = Field(
+        default_factory=list,
         description="Declared clients that the topic's schema may lock out, by name.",
     )
     reason: NonEmpty
