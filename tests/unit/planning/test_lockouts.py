@@ -453,6 +453,42 @@ def test_a_waived_schema_says_whom_it_locks_out_before_and_after_its_approval() 
     }
 
 
+def _waived_with_clients(*named: str) -> Plan:
+    """Billing and audit are pinned to v0; the schema has a waiver that names some clients."""
+    observed = state(
+        topic_state(CREATED, LONG),
+        namespaces={ORDERS: NamespacePolicies(schema_compatibility_strategy=Strategy.FULL)},
+    )
+    desired = replace(observed, topics=state(topic_state(CREATED, TEXT)).topics)
+    clients = tuple(consumer(name, VersionPin(version=0)) for name in ("audit", "billing"))
+    asked = replace(question(desired, observed), clients=clients)
+    agreed = waiver(refusal(make_plan(asked)).fingerprint)
+    return make_plan(replace(asked, waivers=(replace(agreed, locked_out=frozenset(named)),)))
+
+
+@pytest.mark.rule("PLAN-R021")
+@pytest.mark.parametrize(
+    ("named", "severities"),
+    [
+        ((), {("audit", "billing"): Severity.ERROR}),
+        (("billing",), {("audit",): Severity.ERROR, ("billing",): Severity.INFO}),
+        (("audit", "billing"), {("audit", "billing"): Severity.INFO}),
+    ],
+)
+def test_a_waived_schema_may_lock_out_the_clients_that_its_waiver_names(
+    named: tuple[str, ...], severities: dict[tuple[str, ...], Severity]
+) -> None:
+    plan = _waived_with_clients(*named)
+
+    findings = {found.clients: found for found in plan.findings if found.rule == "PLAN-R021"}
+    assert {clients: found.severity for clients, found in findings.items()} == severities
+    for clients, found in findings.items():
+        if found.severity is Severity.ERROR:
+            assert f"add {' and '.join(clients)} to lockedOut in waivers/agreed.yaml" in found.hint
+        else:
+            assert "by waivers/agreed.yaml, approved by @acme/platform" in found.hint
+
+
 def test_a_waiver_names_the_clients_that_it_locks_out() -> None:
     here = Location(file="clients/billing.yaml")
     pin = Consumes(
@@ -481,6 +517,7 @@ def test_a_waiver_names_the_clients_that_it_locks_out() -> None:
         ),
     )
     assert "# billing is a declared client" in refused.waiver.text
+    assert "\nlockedOut: [billing] #" in refused.waiver.text
 
 
 def test_without_auto_update_the_finding_has_the_line_of_the_policy() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gitops.model.config import SafetyConfig
 from gitops.model.findings import Finding, Location, Severity
@@ -115,6 +116,15 @@ def test_findings_about_definitions_that_nobody_touched_are_left_out() -> None:
     new = Finding(rule="AVRO-W020", severity=Severity.WARNING, message="new", subject=str(ONE))
     own = attributed_plan(plan(held, held, content={ONE: (said, new)}), before)
     assert [one.message for one in own.findings] == ["new"]
+
+
+def test_a_finding_that_the_change_makes_worse_is_its_own() -> None:
+    held = state({ONE: STRING}, Strategy.FULL)
+    before = Finding(rule="PLAN-R021", severity=Severity.INFO, message="old", subject=str(ONE))
+    after = replace(before, severity=Severity.ERROR)
+    nothing = plan(held, held)
+    own = attributed_plan(replace(nothing, findings=(after,)), replace(nothing, findings=(before,)))
+    assert own.findings == (after,)
 
 
 def test_the_strategy_that_holds_is_the_topics_the_namespaces_or_the_brokers() -> None:

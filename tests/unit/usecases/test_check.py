@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from gitops.model.check import HistorySource
+from gitops.model.findings import Severity
 from gitops.model.names import TopicName
 from gitops.model.plan import RefusedSchema, RegisterSchema
+from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.registries.embedded.registry import EmbeddedRegistry
 from tests.support.check_repository import (
     FILES,
     FOLDER,
@@ -264,3 +268,62 @@ def test_errors_of_the_base_that_the_change_depends_on(repo: GitRepository) -> N
     ]
     repo.write({namespace: f"{header}schemaCompatibilityStrategy: FULL\n"})
     assert "CHECK-R009" not in {finding.rule for finding in report(repo).findings}
+
+
+_CLIENT = (
+    "apiVersion: pulsar-gitops/v1\nkind: Client\nname: later\nowner: me\nconsumes:\n"
+    "  - {{topic: shop/orders/created, subscription: s, schema: {{{}}}}}\n"
+)
+
+
+def _with_pending_plan(repo: GitRepository) -> None:
+    """The registry has v0 of shop/orders/created; its next version, without `a`, is merged."""
+    topic = TopicName.parse("shop/orders/created")
+    with closing(EmbeddedRegistry("local", repo.root / "x.db")) as live:
+        live.create_namespace(topic.namespace)
+        live.register_schema(
+            topic, SchemaInfo(type=SchemaType.AVRO, schema=FILES[f"{FOLDER}/created.avsc"])
+        )
+    policy = "schemaCompatibilityStrategy: BACKWARD\n"
+    repo.commit(
+        {
+            ".gitignore": "x.db\n",
+            f"{FOLDER}/namespace.yaml": "apiVersion: pulsar-gitops/v1\nkind: Namespace\n"
+            f"namespace: shop/orders\n{policy}",
+            f"{FOLDER}/created.avsc": json.dumps(
+                {"type": "record", "name": "Created", "fields": []}
+            ),
+        }
+    )
+
+
+@pytest.mark.rule("PLAN-R021")
+def test_a_new_client_is_asked_about_after_the_plan_that_is_pending(repo: GitRepository) -> None:
+    _with_pending_plan(repo)
+    repo.write({"clients/later.yaml": _CLIENT.format("version: 0")})
+
+    (finding,) = report(repo).findings
+
+    assert (finding.rule, finding.severity) == ("PLAN-R021", Severity.ERROR)
+    assert finding.location
+    assert (finding.location.file, finding.location.line) == ("clients/later.yaml", 6)
+    assert finding.clients == ("later",)
+    assert finding.message.endswith("the plan for this is not applied yet")
+
+
+def test_a_client_that_the_pending_plan_lets_in_is_no_finding(repo: GitRepository) -> None:
+    _with_pending_plan(repo)
+    repo.write(
+        {"clients/later.yaml": _CLIENT.format("definition: ../namespaces/shop/orders/created.avsc")}
+    )
+
+    assert report(repo).findings == ()
+
+
+def test_a_lockout_that_the_base_has_already_is_not_the_changes(repo: GitRepository) -> None:
+    _with_pending_plan(repo)
+    client = _CLIENT.format("version: 0")
+    repo.commit({"clients/later.yaml": client})
+    repo.write({"clients/later.yaml": client.replace("owner: me", "owner: you")})
+
+    assert report(repo).findings == ()
