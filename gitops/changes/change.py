@@ -46,20 +46,24 @@ class Change:
     """Two versions of the files.
 
     `base` is the commit that both have in common; `head` is empty for the files in the folder.
+    `tip` is the commit that the user names as the base, which may be ahead of `base`: `merged` are
+    the paths that were changed there since.
     """
 
     checkout: Checkout
     base: str
     head: str
+    tip: str
     base_tree: CommitTree
     head_tree: FileTree
+    tip_tree: CommitTree
     files: tuple[ChangedFile, ...]
+    merged: frozenset[str]
 
     @property
     def changed(self) -> frozenset[str]:
         """The paths that were changed, old and new ones."""
-        both = ((each.before, each.after) for each in self.files)
-        return frozenset(path for pair in both for path in pair if path)
+        return _paths(self.files)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,18 +141,35 @@ def find_change(checkout: Checkout, request: ChangeRequest) -> Change:
     tip = commit_of(checkout, request.base)
     head = commit_of(checkout, request.head or "HEAD")
     base = merge_base(checkout, tip, head, request.base)
-    old = tree_of(checkout, base)
+    old = tip_tree = tree_of(checkout, base)
+    merged = frozenset[str]()
+    if tip != base:
+        tip_tree = tree_of(checkout, tip)
+        merged = _paths(changes_between(checkout, base, tip))
     if request.head is not None:
-        new = tree_of(checkout, head)
-        files = add_links(changes_between(checkout, base, head), (old, new))
-        return Change(
-            checkout=checkout, base=base, head=head, base_tree=old, head_tree=new, files=files
-        )
-    files = add_links(changes_in_folder(checkout, base), (old,))
-    folder = ChangedFolder(old, FolderTree(checkout.root), files)
+        new_commit = tree_of(checkout, head)
+        files = add_links(changes_between(checkout, base, head), (old, new_commit))
+        new: FileTree = new_commit
+    else:
+        head = ""
+        files = add_links(changes_in_folder(checkout, base), (old,))
+        new = ChangedFolder(old, FolderTree(checkout.root), files)
     return Change(
-        checkout=checkout, base=base, head="", base_tree=old, head_tree=folder, files=files
+        checkout=checkout,
+        base=base,
+        head=head,
+        tip=tip,
+        base_tree=old,
+        head_tree=new,
+        tip_tree=tip_tree,
+        files=files,
+        merged=merged,
     )
+
+
+def _paths(files: Iterable[ChangedFile]) -> frozenset[str]:
+    """Old and new paths of changed files."""
+    return frozenset(path for file in files for path in (file.before, file.after) if path)
 
 
 def load_change(

@@ -40,6 +40,7 @@ from gitops.repository.snapshots import snapshot_files
 # Definitions of the base that its snapshot does not have yet: the snapshot is a merge behind.
 
 _MOST_NAMED: Final = 5
+_NEWER: Final = "The snapshot is that of {}, recorded after the change branched off."
 
 
 def add_base_versions(
@@ -204,14 +205,24 @@ class KnownVersions:
     def _snapshot(self, wanted: VersionsRequest) -> KnownRegistry:
         change = self.loaded.change
         defaults = wanted.head_config.broker
-        registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
+        registry = SnapshotRegistry(wanted.former_name, change.tip_tree, defaults)
+        commit, newer = change.tip, list[str]()
+        if registry.is_empty:  # it is gone, or the registry has another name by now
+            registry = SnapshotRegistry(wanted.former_name, change.base_tree, defaults)
+            commit = change.base
         if registry.is_empty:
             raise no_snapshot(wanted.name, in_base=True)
+        if commit != change.base and any(
+            path in change.merged for path in snapshot_files(change.tip_tree, wanted.former_name)
+        ):
+            newer.append(_NEWER.format(commit[:7]))
         recorded = registry.observe(self.scope, self.progress)
         state, missing = add_base_versions(recorded, self.loaded.base)
-        day = last_change(change.checkout, change.base, registry.address)
+        day = last_change(change.checkout, commit, registry.address)
         limit = snapshot_limit(f"on {day}" if day else "(when is unknown in this clone)")
-        history = History(source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *missing))
+        history = History(
+            source=HistorySource.SNAPSHOT, recorded=day, limits=(limit, *newer, *missing)
+        )
         return KnownRegistry(registry=registry, state=state, history=history)
 
     def _git(self, wanted: VersionsRequest) -> KnownRegistry:

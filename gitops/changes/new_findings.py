@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from gitops.changes.change import UNUSED, LoadedChange
-from gitops.changes.impact import files_of
+from gitops.changes.impact import files_of, topics_of_clients
+from gitops.model.check import Impact
+from gitops.model.errors import GitopsError
 from gitops.model.findings import Finding, Severity
 from gitops.model.names import TopicName
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
+from gitops.ports import FileTree
 from gitops.repository.loading.layout import CONFIG, NAMESPACE_FILE
 
+_UPDATE: Final = "merge the base into the branch, or rebase it, then check again"
 _FIX_FIRST: Final = "pulsar-gitops validate; plan and apply stop until it passes"
 
 
@@ -45,6 +49,49 @@ def earlier_errors(loaded: LoadedChange) -> tuple[Finding, ...]:
     number = "an error" if len(errors) == 1 else f"{len(errors)} errors"
     message = f"the base already has {number} in {name_list(files, most=3)}"
     return (make_finding("CHECK-R009", message, location=first, hint=_FIX_FIRST),)
+
+
+def outdated_findings(loaded: LoadedChange, impact: Impact, reference: str) -> tuple[Finding, ...]:
+    """A warning where the base has since changed what the affected topics depend on.
+
+    `reference` is what the user calls the base. What a merge makes of both is not checked.
+    """
+    change = loaded.change
+    clients = {
+        path: _content(change.tip_tree, path) or b""
+        for path in change.merged
+        if path.startswith("clients/")
+    }
+    topics = {*impact.topics, *impact.removed, *topics_of_clients(loaded, impact.clients)}
+    paths: set[str] = set()
+    names = []
+    for topic in sorted(topics):
+        sources = (repository.topics.get(topic) for repository in (loaded.base, loaded.head))
+        files = {path for source in sources if source for path in files_of(source)}
+        files.add(f"namespaces/{topic.namespace}/{NAMESPACE_FILE}")
+        files |= {path for path, text in clients.items() if str(topic).encode() in text}
+        merged = {
+            path
+            for path in files & change.merged
+            if _content(change.tip_tree, path) != _content(change.head_tree, path)
+        }
+        if merged:
+            paths |= merged
+            names.append(str(topic))
+    if not names:
+        return ()
+    message = (
+        f"{reference} has changed {name_list(sorted(paths), most=3)} since this branched off: "
+        f"what a merge makes of {name_list(names, most=3)} is not checked here"
+    )
+    return (make_finding("CHECK-R010", message, subject=names[0], hint=_UPDATE),)
+
+
+def _content(tree: FileTree, path: str) -> bytes | None:
+    try:
+        return tree.read(path)
+    except GitopsError:  # it is not there, or leads outside
+        return None
 
 
 def is_config_broken(loaded: LoadedChange) -> bool:

@@ -22,6 +22,7 @@ from gitops.changes.new_findings import (
     earlier_errors,
     is_config_broken,
     new_findings,
+    outdated_findings,
 )
 from gitops.changes.placement import placed_report
 from gitops.changes.registries import desired_state, former_config, former_name, registry_config
@@ -162,6 +163,7 @@ def check(
     findings = [
         *new_findings(loaded),
         *earlier_errors(loaded),
+        *outdated_findings(loaded, impact, request.base),
         *expiry_findings(affected_waivers, request.today),
         *topic_guards(loaded, impact, request.today),
         *expiry_findings(loaded.head.limit_waivers, request.today),

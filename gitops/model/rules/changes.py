@@ -146,6 +146,11 @@ CHECK_RULES: Final = (
         "checks.weakened_samples.sample_settings_weakened",
     ),
     warning("CHECK-R009", "the base has errors", "changes.new_findings.earlier_errors"),
+    warning(
+        "CHECK-R010",
+        "the base has changed the same topics since",
+        "changes.new_findings.outdated_findings",
+    ),
 )
 """CHECK-*: what a change does to a repository beyond its single schemas."""
 

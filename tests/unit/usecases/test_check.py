@@ -327,3 +327,53 @@ def test_a_lockout_that_the_base_has_already_is_not_the_changes(repo: GitReposit
     repo.write({"clients/later.yaml": client.replace("owner: me", "owner: you")})
 
     assert report(repo).findings == ()
+
+
+def _branch_behind_main(repo: GitRepository) -> None:
+    """Branch f gives shop/orders/created a field `b` of type int; main is still where it was."""
+    repo.git("checkout", "--quiet", "-b", "f")
+    repo.commit({f"{FOLDER}/created.avsc": with_default(0)})
+    repo.git("checkout", "--quiet", "main")
+
+
+def test_a_newer_snapshot_of_the_base_counts(repo: GitRepository) -> None:
+    record(repo, FILES[f"{FOLDER}/created.avsc"])
+    repo.commit()
+    _branch_behind_main(repo)
+    record(repo, with_default(""))
+    repo.commit()
+    commit = repo.git("rev-parse", "main")[:7]
+    repo.git("checkout", "--quiet", "f")
+
+    (check,) = report(repo).registries
+
+    assert isinstance(check.plan.notices[0], RefusedSchema)
+    newer = f"The snapshot is that of {commit}, recorded after the change branched off."
+    assert newer in check.history.limits
+
+
+@pytest.mark.rule("CHECK-R010")
+@pytest.mark.parametrize(
+    ("merged", "is_reported"),
+    [
+        ({f"{FOLDER}/created.avsc": with_default("")}, True),
+        ({f"{FOLDER}/created.avsc": with_default(0)}, False),
+        ({f"{FOLDER}/status.yaml": manifest("type: INT64")}, False),
+        ({"clients/later.yaml": _CLIENT.format("version: 0")}, True),
+    ],
+    ids=["the same file", "the same edit", "another topic", "a client of the topic"],
+)
+def test_a_base_that_moved_on_for_the_same_topics_is_reported(
+    repo: GitRepository, merged: dict[str, str], *, is_reported: bool
+) -> None:
+    _branch_behind_main(repo)
+    repo.commit(merged)
+    repo.git("checkout", "--quiet", "f")
+
+    findings = [found for found in report(repo).findings if found.rule == "CHECK-R010"]
+
+    assert bool(findings) is is_reported
+    for found in findings:
+        (file,) = merged
+        assert f"main has changed {file} since" in found.message
+        assert found.subject == "shop/orders/created"
