@@ -8,7 +8,11 @@ from typing import Final, Literal
 from gitops.broker.connection import NO_SCHEMA
 from gitops.model.clients import ClientLanguage
 from gitops.model.schema import SchemaInfo, SchemaType
-from gitops.schemas.protobuf_native.client_envelopes import cpp_envelope, python_envelope
+from gitops.schemas.protobuf_native.client_envelopes import (
+    cpp_envelope,
+    go_envelope,
+    python_envelope,
+)
 from gitops.schemas.row import DefinitionForm
 from gitops.schemas.types import DEFINED_TYPES, TYPES
 
@@ -23,7 +27,7 @@ def sent_schema(
 
     Clients on top of the C++ one send no type without a definition but STRING, which Python's sends
     with the text `null`. Of PROTOBUF_NATIVE each library writes the same descriptors in its own
-    order and layout, and the broker compares bytes; Go's and .NET's are not known.
+    order and layout, and the broker compares bytes; .NET's are not known.
     """
     if schema.type in NO_SCHEMA:
         return "NONE"
@@ -36,4 +40,6 @@ def sent_schema(
             return replace(schema, schema=python_envelope(schema.schema))
         if language == "cpp":
             return replace(schema, schema=cpp_envelope(schema.schema))
+        if language == "go":
+            return replace(schema, schema=go_envelope(schema.schema))
     return schema

@@ -40,10 +40,12 @@ from gitops.planning.waivers import (
     propose_waiver,
     waive_findings,
 )
+from gitops.schemas.avro.java_classes import JAVA_CLASS_CHANGES
 from gitops.schemas.diff import schema_changes
 from gitops.schemas.event_kinds import is_of_kind
 from gitops.schemas.payload import PayloadError, stored_history, to_stored, to_stored_type
 from gitops.schemas.review import ONLY_IF_TAKEN, changes_of_all
+from gitops.schemas.row import Remark
 from gitops.schemas.types import SchemaTypes
 
 TopicOutcome = RegisterSchema | RefusedSchema | SchemaWithoutEffect | SchemaSwallowed | None
@@ -265,6 +267,8 @@ def _remarks(
     if readers and all(reader.language for reader in readers):
         reported = {remark.path for _, remark in misread}
         is_java = all(reader.language == "java" for reader in readers)
+        if all(reader.language != "java" for reader in readers):
+            remarks = [(version, _without_java(remark)) for version, remark in remarks]
         remarks = [
             (version, remark)
             for version, remark in remarks
@@ -279,6 +283,11 @@ def _remarks(
     if not latest_only:
         findings += auto_producer_findings(case, versions, new)
     return apply_severities(findings, case.rules)
+
+
+def _without_java(remark: Remark) -> Remark:
+    """A Java class breaks nothing that was promised to clients of other languages."""
+    return replace(remark, breaks_promise=False) if remark.rule == JAVA_CLASS_CHANGES else remark
 
 
 def _readable(entries: Sequence[SchemaEntry]) -> Iterator[tuple[int, StoredSchema]]:

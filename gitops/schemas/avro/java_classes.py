@@ -14,6 +14,7 @@ from gitops.schemas.avro.review_types import Change, Wire
 from gitops.schemas.avro.schema import Array, Map, Primitive, Schema
 from gitops.schemas.row import Remark
 
+JAVA_CLASS_CHANGES: Final = "AVRO-W013"
 _CHARACTER: Final = "java.lang.Character"
 _INTS: Final = {
     "": range(-(2**31), 2**31),
@@ -82,7 +83,7 @@ def java_class_remarks(old: Schema, new: Schema, at: Change) -> Iterator[Remark]
         harms = [f"consumers in Java {lost.verb}"]
     place = "key of a map" if isinstance(old, Map) else kind
     yield Remark(
-        rule="AVRO-W013",
+        rule=JAVA_CLASS_CHANGES,
         message=f"{place} {_as_class(was)} becomes {place} {_as_class(now)}, which Pulsar does not "
         f"compare: {', and '.join(harms)}",
         path=at.path,

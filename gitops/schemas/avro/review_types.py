@@ -246,9 +246,11 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
     """Also beside a promotion, which turns the number of one into the number of the other."""
     was, now = logical_type_of(old), logical_type_of(new)
     if was != now:
-        # The digits of a decimal are no text, whatever the text was meant as.
+        # Without its scale a decimal is another value, while plain bytes may have been meant as
+        # the digits of one. The digits of a decimal are no text, whatever the text was meant as.
         is_text = old.kind != new.kind and "decimal" in (was, now)
-        is_wrong = at.wire is Wire.AVRO and (is_text or _mean_different_values(was, now))
+        is_binary = at.wire is Wire.AVRO
+        is_wrong = is_binary and (is_text or _mean_different_values(was, now))
         yield Remark(
             rule="AVRO-W005",
             message=f"{_said(was, old)} becomes {_said(now, new)}, which Pulsar does not compare: "
@@ -257,8 +259,10 @@ def _other_logical_type(old: Schema, new: Schema, at: Change) -> Iterator[Remark
             pointer=at.pointer,
             old_pointer=at.old_pointer,
             hint="keep the logical type, or add a new field",
-            breaks_readers=is_wrong and (old.kind == new.kind or is_promotion(old, new)),
-            breaks_old_readers=is_wrong and (old.kind == new.kind or is_promotion(new, old)),
+            breaks_readers=(is_wrong or (is_binary and was == "decimal"))
+            and (old.kind == new.kind or is_promotion(old, new)),
+            breaks_old_readers=(is_wrong or (is_binary and now == "decimal"))
+            and (old.kind == new.kind or is_promotion(new, old)),
         )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from gitops.model.decision import StoredSchema
 from gitops.schemas.protobuf_native.descriptors import Type
-from gitops.schemas.protobuf_native.review_types import laid_out_alike
+from gitops.schemas.protobuf_native.review_types import laid_out_alike, number_effect
 from gitops.schemas.row import Remark
 
 _REQUIRED: Final = "LABEL_REQUIRED"
@@ -107,14 +107,18 @@ def _became(old: _Field, later: _Field | None, there: _Field | None) -> str:
 def _breaks(old: _Field, later: _Field | None, there: _Field | None) -> tuple[bool, bool]:
     """Whether consumers with the new schema, and with the old one, fail or misread for certain.
 
-    As for PROTOBUF_NATIVE: another number or another form on the wire; and `required`, where a
-    parser fails on a message that lacks the field.
+    As for PROTOBUF_NATIVE: another number or another form on the wire; numbers that come out as
+    others; and `required`, where a parser fails on a message that lacks the field.
     """
     is_lost = later is not None and later.number != old.number
+    breaks = breaks_old = False
     if there is not None and {old.type, there.type} <= Type.__members__.keys():
-        is_lost = is_lost or not laid_out_alike(Type[old.type], Type[there.type])
+        before, after = Type[old.type], Type[there.type]
+        is_lost = is_lost or not laid_out_alike(before, after)
+        breaks = bool(number_effect(before, after))
+        breaks_old = bool(number_effect(after, before))
     was, now = (one is not None and one.label == _REQUIRED for one in (old, there))
-    return is_lost or (now and not was), is_lost or (was and not now)
+    return is_lost or breaks or (now and not was), is_lost or breaks_old or (was and not now)
 
 
 def _fields(text: str) -> dict[str, _Field]:

@@ -76,13 +76,13 @@ class Change:
 _VARINT: Final = frozenset((Type.INT32, Type.INT64, Type.UINT32, Type.UINT64, Type.BOOL, Type.ENUM))
 _ZIGZAG: Final = frozenset((Type.SINT32, Type.SINT64))
 _LENGTH: Final = frozenset((Type.STRING, Type.BYTES, Type.MESSAGE))
-_FAMILIES: Final = (
+_NUMBERS: Final = (
     _VARINT,
     _ZIGZAG,
     frozenset((Type.FIXED32, Type.SFIXED32)),
     frozenset((Type.FIXED64, Type.SFIXED64)),
-    _LENGTH,
 )
+_FAMILIES: Final = (*_NUMBERS, _LENGTH)
 """Types that are laid out alike; the others are each for itself."""
 
 _WIRE_TYPES: Final = (
@@ -104,12 +104,14 @@ class ReadEffect:
     """What readers do; `lost`: no value comes out right, otherwise some do.
 
     `fails`: on some values they stop, instead of reading other ones. What is not `lost` Protobuf's
-    encoding rules call compatible, under the condition that is told.
+    encoding rules call compatible, under the condition that is told. `breaks`: there are numbers
+    that come out as others for certain; of text and nested messages it depends on what is written.
     """
 
     what: str
     lost: bool = False
     fails: bool = False
+    breaks: bool = False
 
 
 def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
@@ -129,8 +131,8 @@ def type_remarks(old: Field, new: Field, at: Change) -> Iterator[Remark]:
             remark,
             stops_readers=_stops(back, at.new, new),
             stops_old_readers=_stops(forth, at.old, old),
-            breaks_readers=back is not None and back.lost,
-            breaks_old_readers=forth is not None and forth.lost,
+            breaks_readers=back is not None and (back.lost or back.breaks),
+            breaks_old_readers=forth is not None and (forth.lost or forth.breaks),
         )
 
 
@@ -242,8 +244,10 @@ def read_effect(writer: Field, reader: Field) -> ReadEffect | None:
         return ReadEffect(_misread(writer, reader), lost=True, fails=needs_value(reader))
     if writer.type in _LENGTH:
         return _length_delimited(writer, reader)
-    what = _number(writer, reader)
-    return ReadEffect(what, fails=needs_value(reader)) if what else None
+    if reader.enum is not None:
+        return _into_enum(writer, reader, reader.enum)
+    what = number_effect(writer.type, reader.type)
+    return ReadEffect(what, breaks=True) if what else None
 
 
 def needs_value(reader: Field) -> bool:
@@ -317,31 +321,35 @@ def _length_delimited(writer: Field, reader: Field) -> ReadEffect | None:
             return ReadEffect("read the text as an encoded message and fail", lost=True, fails=True)
 
 
-def _number(writer: Field, reader: Field) -> str:
-    if reader.enum is not None:
-        is_named = writer.type is Type.BOOL and {0, 1} <= set(reader.enum.numbers.values())
-        return "" if is_named else _into_enum(reader)
-    if reader.type is Type.BOOL:
-        return "read every number but 0 as true"
-    if writer.type in _SMALL:
+def number_effect(writer: Type, reader: Type) -> str:
+    """What readers make of some numbers of another type that is laid out alike, empty for none."""
+    if writer is reader or Type.ENUM is reader or not _together(writer, reader, _NUMBERS):
         return ""
-    if writer.type in _WIDE and reader.type not in _WIDE:
+    if reader is Type.BOOL:
+        return "read every number but 0 as true"
+    if writer in _SMALL:
+        return ""
+    if writer in _WIDE and reader not in _WIDE:
         return "get numbers cut to 32 bits"
-    if reader.type in _UNSIGNED and writer.type not in _UNSIGNED:
+    if reader in _UNSIGNED and writer not in _UNSIGNED:
         return "read negative numbers as large ones"
-    if writer.type in _UNSIGNED and reader.type not in _UNSIGNED:
-        wider = reader.type in _WIDE and writer.type not in _WIDE
+    if writer in _UNSIGNED and reader not in _UNSIGNED:
+        wider = reader in _WIDE and writer not in _WIDE
         return "" if wider else "read large numbers as negative ones"
     return ""
 
 
-def _into_enum(reader: Field) -> str:
-    name = short_name(reader.enum.full_name) if reader.enum else ""
+def _into_enum(writer: Field, reader: Field, enum: Enum) -> ReadEffect | None:
+    """An open enum keeps each number."""
+    if writer.type is Type.BOOL and {0, 1} <= set(enum.numbers.values()):
+        return None
+    name = short_name(enum.full_name)
     if needs_value(reader):
-        return f"fail on numbers that {name} does not name, since the field is required"
-    if reader.enum and reader.enum.closed:
-        return f"drop numbers that {name} does not name"
-    return f"get numbers that {name} does not name"
+        what = f"fail on numbers that {name} does not name, since the field is required"
+        return ReadEffect(what, fails=True, breaks=True)
+    if enum.closed:
+        return ReadEffect(f"drop numbers that {name} does not name", breaks=True)
+    return ReadEffect(f"get numbers that {name} does not name")
 
 
 # Enums: messages carry the number of a value, and readers look up its name.

@@ -28,7 +28,7 @@ from gitops.planning.refusals import TopicCase
 from gitops.planning.topics import TopicOutcome, plan_topic
 from gitops.schemas.client_profiles import CLIENT_PROFILES
 from gitops.schemas.payload import to_stored
-from tests.support.states import CREATED, TODAY, field, pair, record
+from tests.support.states import CREATED, TODAY, avro, field, pair, record
 from tests.support.topic_plans import locate
 
 _PLACE = Location(file="clients/fleet.yaml")
@@ -55,17 +55,18 @@ def _outcome(
     strategy: Strategy = Strategy.BACKWARD,
     old: SchemaInfo = OLD,
 ) -> TopicOutcome:
-    return plan_topic(
-        TopicCase(
-            topic=CREATED,
-            desired=new,
-            history=SchemaHistory(entries=(SchemaEntry(version=0, info=old),), next_version=1),
-            strategy=strategy,
-            line=PULSAR_4_0,
-            locate=locate,
-            today=TODAY,
-        ),
-        (ClientReader(name="fleet", language=language),),
+    return plan_topic(_case(new, strategy, old), (ClientReader(name="fleet", language=language),))
+
+
+def _case(new: SchemaInfo, strategy: Strategy, old: SchemaInfo) -> TopicCase:
+    return TopicCase(
+        topic=CREATED,
+        desired=new,
+        history=SchemaHistory(entries=(SchemaEntry(version=0, info=old),), next_version=1),
+        strategy=strategy,
+        line=PULSAR_4_0,
+        locate=locate,
+        today=TODAY,
     )
 
 
@@ -100,6 +101,31 @@ def test_what_is_known_of_the_consumer_decides(
     assert isinstance(outcome, RegisterSchema | RefusedSchema)
     severities = [one.severity for one in outcome.findings]
     assert max(severities, default=None) == severity
+
+
+@pytest.mark.parametrize(
+    ("languages", "severity"),
+    [
+        ((), Severity.ERROR),
+        (("java",), Severity.ERROR),
+        (("python", None), Severity.ERROR),
+        (("python", "java"), Severity.ERROR),
+        (("python", "go"), Severity.WARNING),
+    ],
+)
+def test_a_java_class_stops_a_change_unless_all_consumers_are_of_other_languages(
+    languages: tuple[ClientLanguage | None, ...], severity: Severity
+) -> None:
+    plain, short = (
+        avro({"name": "stock", "type": {"type": "int", **more}})
+        for more in ({}, {"java-class": "java.lang.Short"})
+    )
+    readers = tuple(ClientReader(name="fleet", language=language) for language in languages)
+
+    outcome = plan_topic(_case(short, Strategy.BACKWARD, plain), readers)
+
+    assert isinstance(outcome, RegisterSchema | RefusedSchema)
+    assert [(one.rule, one.severity) for one in outcome.findings] == [("AVRO-W013", severity)]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 from grpc_tools import protoc
 
-from gitops.schemas.protobuf_native.client_envelopes import cpp_envelope, python_envelope
+from gitops.schemas.protobuf_native.client_envelopes import (
+    cpp_envelope,
+    go_envelope,
+    python_envelope,
+)
 from gitops.schemas.protobuf_native.wire_format import read_files
 from tests.support.protos import native
 
@@ -88,7 +92,24 @@ def test_one_file_is_the_same_to_cpp_and_java() -> None:
     assert cpp_envelope(one.schema) == one.schema
 
 
+def test_go_sends_another_text_with_the_same_descriptors() -> None:
+    """As its source does it: no Go client was run."""
+    sent = go_envelope(_JAVA)
+
+    assert sent != _JAVA
+    assert json.loads(sent) == json.loads(_JAVA)
+    assert go_envelope(sent) == sent
+
+
+def test_descriptors_with_all_json_names_may_be_those_of_go() -> None:
+    named = _FILES["envelope_base.proto"].replace("= 1", '= 1 [json_name = "n"]')
+    base = native({"base.proto": named}, "base.proto", "envelopes.Base")
+
+    assert go_envelope(base.schema) == base.schema
+
+
 @pytest.mark.parametrize("text", ["", "{}", "null", _JAVA.replace("envelope_root", "gone")])
 def test_what_is_no_envelope_stays_as_it_is(text: str) -> None:
     assert python_envelope(text) == text
     assert cpp_envelope(text) == text
+    assert go_envelope(text) == text
