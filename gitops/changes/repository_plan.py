@@ -23,6 +23,7 @@ from gitops.model.state import NamespaceState, RegistryState, Repository, Scope,
 from gitops.model.waivers import LimitWaiver, Waiver
 from gitops.planning.client_readers import client_readers
 from gitops.planning.drift import LookUp, add_drift
+from gitops.planning.held_policies import unfinished_restore_findings
 from gitops.planning.limit_waivers import unneeded_limit_findings
 from gitops.planning.lost_versions import DefinitionReader, loss_findings
 from gitops.planning.plan import (
@@ -291,12 +292,17 @@ def find_losses(
 ) -> tuple[Finding, ...]:
     """Recorded versions of the plan's topics that the registry lost, or has as other schemas.
 
+    And policies that a restore has not set back.
+
     None where `recorded` is None. Without `definitions` git's are not looked up.
     """
     if recorded is None:
         return ()
     versions = recorded(plan_input.desired.topics.keys())
-    return tuple(loss_findings(plan_input, plan, versions, definitions or (lambda _: {})))
+    return (
+        *loss_findings(plan_input, plan, versions, definitions or (lambda _: {})),
+        *unfinished_restore_findings(versions.held, plan_input.observed, plan_input.registry),
+    )
 
 
 def fixes_of_repository(

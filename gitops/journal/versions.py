@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +14,10 @@ from gitops.journal.reader import read_journal, version_number
 from gitops.journal.writer import is_journal
 from gitops.model.errors import GitopsError, UsageError
 from gitops.model.journal import Attempt, JournalRun, Outcome
-from gitops.model.names import TopicName
+from gitops.model.names import NamespaceName, TopicName
+from gitops.model.plan import Hold
+from gitops.model.policy import PolicyValue, SchemaCompatibilityStrategy
+from gitops.model.restore import HeldPolicy, UnfinishedRestore
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo, SchemaType
 from gitops.repository.folder import require_inside
 
@@ -29,7 +32,7 @@ class JournaledVersions:
 
     `forgotten` are topics that `schemas delete --force` removed. `unreadable` are journals that are
     broken, with what is wrong. `elsewhere` are versions that a registry of the same name had at
-    other addresses, with the journal and the address.
+    other addresses, with the journal and the address. `unfinished` is what restores left.
     """
 
     histories: Mapping[TopicName, SchemaHistory] = field(default_factory=dict)
@@ -37,6 +40,7 @@ class JournaledVersions:
     forgotten: frozenset[TopicName] = frozenset()
     unreadable: Mapping[str, str] = field(default_factory=dict)
     elsewhere: Mapping[TopicName, VersionsElsewhere] = field(default_factory=dict)
+    unfinished: UnfinishedRestore = field(default_factory=UnfinishedRestore)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,8 @@ def read_versions(
     histories: dict[TopicName, SchemaHistory] = {}
     files: dict[TopicName, str] = {}
     elsewhere: dict[TopicName, VersionsElsewhere] = {}
+    held: dict[tuple[str, str], HeldPolicy] = {}
+    created: set[NamespaceName] = set()
     for run, name in sorted(runs, key=lambda item: item[0].began):
         is_elsewhere = bool(address) and run.address != address
         known: Mapping[TopicName, SchemaHistory] = histories
@@ -80,6 +86,9 @@ def read_versions(
             known = {topic: versions.history for topic, versions in same}
         try:
             changed = _histories_after(run, known, accepted)
+            if not is_elsewhere:
+                held = _held_after(run, held, name)
+                created = _created_after(run, created)
         except (KeyError, TypeError, ValueError, AttributeError, GitopsError):
             unreadable[name] = "an action in it is none of an apply"
             continue
@@ -98,6 +107,10 @@ def read_versions(
         forgotten=forgotten,
         unreadable=unreadable,
         elsewhere=elsewhere,
+        unfinished=UnfinishedRestore(
+            held=tuple(policy for _, policy in sorted(held.items())),
+            created=frozenset(created),
+        ),
     )
 
 
@@ -131,6 +144,54 @@ def _histories_after(
         begins_anew = run.command == "apply" and _is_first(attempt)
         changed[topic] = _after(attempt, SchemaHistory() if begins_anew else before)
     return changed
+
+
+def _held_after(
+    run: JournalRun, held: Mapping[tuple[str, str], HeldPolicy], journal: str
+) -> dict[tuple[str, str], HeldPolicy]:
+    """The held policies by subject and key; each that was tried counts until another is set."""
+    after = dict(held)
+    for attempt in run.attempts:
+        action = attempt.action
+        if action["action"] != "SetPolicy" or attempt.outcome is Outcome.FAILED:
+            continue
+        place = action["subject"], action["key"]
+        if action.get("hold") == Hold.BEGIN.value:
+            policy = HeldPolicy(
+                subject=_subject(action["subject"]),
+                key=action["key"],
+                value=_policy_value(action["after"]),
+                before=_policy_value(action["before"]),
+                journal=journal,
+            )
+            after.setdefault(place, policy)
+        elif attempt.outcome is Outcome.DONE:
+            after.pop(place, None)
+    return after
+
+
+def _created_after(run: JournalRun, created: Iterable[NamespaceName]) -> set[NamespaceName]:
+    """The namespaces that a restore created, until a restore of them comes to its end."""
+    if run.command != "restore":
+        return set(created)
+    if run.is_whole:
+        return {name for name in created if str(name) not in run.namespaces}
+    actions = (one.action for one in run.attempts if one.outcome is not Outcome.FAILED)
+    own = (action for action in actions if action["action"] == "CreateNamespace")
+    return {*created, *(NamespaceName.parse(action["namespace"]) for action in own)}
+
+
+def _subject(name: str) -> NamespaceName | TopicName:
+    """Raises ValueError or UsageError for what no plan contains."""
+    kind, _, rest = name.partition(" ")
+    return NamespaceName.parse(rest) if kind == "namespace" else TopicName.parse(rest)
+
+
+def _policy_value(value: object) -> PolicyValue:
+    """Of a policy that a restore holds; raises ValueError for what no plan contains."""
+    if value is None or isinstance(value, bool):
+        return value
+    return SchemaCompatibilityStrategy(value)
 
 
 def _is_first(attempt: Attempt) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan
+from gitops.model.policy import PolicyValue
 from gitops.model.schema import SchemaHistory
 
 
@@ -31,6 +32,31 @@ class Difference:
     subject: NamespaceName | TopicName
     reason: str
     hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldPolicy:
+    """A policy to which a restore gave a `value` for its time, and which nothing set back so far.
+
+    `before` is what it was, `journal` the file that knows.
+    """
+
+    subject: NamespaceName | TopicName
+    key: str
+    value: PolicyValue
+    before: PolicyValue
+    journal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfinishedRestore:
+    """What restores that came to no end left in a registry.
+
+    `held` are policies that nothing set back, `created` namespaces that did not exist before.
+    """
+
+    held: tuple[HeldPolicy, ...] = ()
+    created: frozenset[NamespaceName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import Plan, RegisterSchema
 from gitops.model.policy import BrokerSettings
+from gitops.model.restore import HeldPolicy
 from gitops.model.rollout_reason import name_list
 from gitops.model.rules import make_finding
 from gitops.model.schema import AcceptedLoss, SchemaEntry, SchemaHistory, SchemaInfo
@@ -71,7 +72,8 @@ class RecordedVersions:
     `former_records` are files of topics that nothing else records: of snapshots of registries that
     `gitops.yaml` does not have any more. `uncounted` are topics of which a journal has versions
     that do not count, since their registry had another address. `contradictions` are versions of
-    which the records have different schemas. `past_limit` is why git's history is not all there,
+    which the records have different schemas. `held` are policies that a restore changed for its
+    time and has not set back. `past_limit` is why git's history is not all there,
     empty where it is, `past_hint` what to do about it.
     """
 
@@ -84,6 +86,7 @@ class RecordedVersions:
     former_records: Mapping[TopicName, str] = field(default_factory=dict)
     uncounted: Mapping[TopicName, UncountedVersions] = field(default_factory=dict)
     contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
+    held: tuple[HeldPolicy, ...] = ()
     past_limit: str = ""
     past_hint: str = ""
 

@@ -171,6 +171,7 @@ def action_document(action: Action) -> Document:
         case CreateNamespace():
             return {"action": "CreateNamespace", "namespace": str(action.namespace)}
         case SetPolicy():
+            hold = {"hold": action.hold.value} if action.hold else {}
             return {
                 "action": "SetPolicy",
                 "subject": subject_name(action.subject),
@@ -179,6 +180,7 @@ def action_document(action: Action) -> Document:
                 "after": value_text(action.change.after),
                 "direction": direction(action.change),
                 "waiver": action.waiver or None,
+                **hold,
             }
         case RegisterSchema():
             return {

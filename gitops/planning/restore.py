@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Final
+from typing import Any, Final, TypeVar, cast
 
 from gitops.broker.connection import connection_policies
 from gitops.broker.lines.line import BrokerLine
 from gitops.broker.lines.table import line_of
 from gitops.broker.registration import register
+from gitops.model.clients import Client, ObservedClients
 from gitops.model.decision import StoredHistory
+from gitops.model.findings import Finding, Severity
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import (
     Action,
@@ -38,22 +40,41 @@ from gitops.model.policy import (
     camel_case,
     effective_strategy,
     is_same_value,
+    snake_case,
 )
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.restore import Difference, Obstacle, Restore, RestoreCheck, TopicRestore
+from gitops.model.restore import (
+    Difference,
+    Obstacle,
+    Restore,
+    RestoreCheck,
+    TopicRestore,
+    UnfinishedRestore,
+)
+from gitops.model.rollout_reason import name_list
+from gitops.model.rules import apply_severities
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicState
 from gitops.planning.creations import FIXED_PARTITIONS, counted, partitions_command
 from gitops.planning.fingerprints import schema_fingerprint, state_fingerprints
-from gitops.planning.lockout_findings import LATEST, policy_lockout_findings
-from gitops.planning.lockouts import TopicChange, topic_lockouts
+from gitops.planning.held_policies import before_restore
+from gitops.planning.lockout_findings import policy_lockout_findings
+from gitops.planning.lockouts import (
+    TopicChange,
+    TopicLockouts,
+    declared_uses,
+    topic_lockouts,
+)
 from gitops.planning.lost_versions import Contradiction, forget_command, restore_command
+from gitops.planning.policies import direction
 from gitops.schemas.payload import PayloadError, stored_history
 
 _STRATEGY: Final = "schemaCompatibilityStrategy"
 _AUTO_UPDATE: Final = "isAllowAutoUpdateSchema"
 _ENFORCED: Final = "schemaValidationEnforced"
 _OPEN: Final = Strategy.ALWAYS_COMPATIBLE
+_LISTED: Final = 5
+_P = TypeVar("_P", NamespacePolicies, TopicPolicies)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +83,10 @@ class RestoreInput:
 
     `live` has every subject of `recorded` but the topics of `unreadable`, on whose schemas the
     registry fails, with its reason. `additions` are files that have versions which the snapshot of
-    `source` lacks, `newer` the topics that these are of. `contradictions` keep a topic from being
-    restored. `unrecorded` are other topics of these
-    namespaces.
+    `source` lacks. `contradictions` keep a topic from being restored. `unfinished` is what
+    restores left that came to no end. `clients` are the declared ones, `observed_clients` those
+    that statistics showed, `rules` the severities that differ from the table's. `unrecorded` are
+    other topics of these namespaces.
     """
 
     source: str
@@ -75,16 +97,19 @@ class RestoreInput:
     broker: BrokerSettings
     unreadable: Mapping[TopicName, str]
     additions: tuple[str, ...] = ()
-    newer: frozenset[TopicName] = frozenset()
     contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
+    unfinished: UnfinishedRestore = field(default_factory=UnfinishedRestore)
+    clients: tuple[Client, ...] = ()
+    observed_clients: ObservedClients | None = None
+    rules: Mapping[str, Severity] = field(default_factory=dict)
     unrecorded: Mapping[TopicName, TopicState] = field(default_factory=dict)
 
 
 def prove_restore(given: RestoreInput) -> Restore:
     """What a restore does, or why its numbers would not come out; raises UnknownBrokerError."""
     line = line_of(given.broker)
-    kept = tuple(_kept_policies(given, line))
-    given = _with_kept_policies(given, kept)
+    lockouts = policy_lockouts(given)
+    given = _with_kept_policies(given, lockouts.kept)
     topics = tuple(
         _contradiction(recorded, given.contradictions[name], given.source)
         if name in given.contradictions
@@ -121,7 +146,14 @@ def prove_restore(given: RestoreInput) -> Restore:
         topics=len(topics),
         unchanged=sum(one.is_there for one in topics),
     )
-    left = (*kept, *_other_partitions(given))
+    left = (*lockouts.kept, *_other_partitions(given))
+    kept = {difference.subject for difference in lockouts.kept}
+    warnings = (
+        f"{lockout_text(finding)} ({finding.rule})"
+        for name, findings in lockouts.findings.items()
+        for finding in findings
+        if name not in kept
+    )
     return Restore(
         source=given.source,
         plan=plan,
@@ -129,6 +161,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         others=others,
         left=left,
         additions=given.additions,
+        notes=tuple(warnings),
     )
 
 
@@ -330,65 +363,132 @@ def _other_obstacles(given: RestoreInput) -> Iterator[Obstacle]:
             yield Obstacle(subject=topic, reason=reason, hint=hint)
 
 
-def _kept_policies(given: RestoreInput, line: BrokerLine) -> Iterator[Difference]:
-    """Policies that the registry keeps, since the recorded ones would lock out its clients.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyLockouts:
+    """Who can no longer connect under the recorded policies, topic by topic.
 
-    Only of topics that have got further since the snapshot: until then the recorded policies were
-    in force for what is restored.
+    `findings` are rated, `kept` are namespaces whose policies stay because of an error among them.
     """
-    topics = {**given.unrecorded, **given.live.topics}
+
+    topics: tuple[TopicLockouts, ...] = ()
+    findings: Mapping[NamespaceName, tuple[Finding, ...]] = field(default_factory=dict)
+    kept: tuple[Difference, ...] = ()
+
+
+def policy_lockouts(given: RestoreInput) -> PolicyLockouts:
+    """As a plan decides it that sets the recorded policies once the versions are back.
+
+    Of all topics of the namespaces, also of those that are not restored. Raises UnknownBrokerError.
+    """
+    declared = declared_uses(given.clients)
+    topics: list[TopicLockouts] = []
+    by_namespace: dict[NamespaceName, tuple[Finding, ...]] = {}
+    kept: list[Difference] = []
+    former = before_restore(given.unfinished.held, given.live)
+    states = {**given.unrecorded, **former.topics}
     for name, namespace in sorted(given.recorded.namespaces.items()):
-        above = given.live.namespaces[name]
-        if not above.exists:
+        above = former.namespaces[name]
+        if not above.exists or name in given.unfinished.created:
             continue
-        for topic, live in sorted(topics.items()):
-            recorded = given.recorded.topics.get(topic)
-            history = live.history
-            if recorded and history.next_version < recorded.history.next_version:
-                history = recorded.history
-            is_further = (
-                recorded is None
-                or topic in given.newer
-                or history.next_version > recorded.history.next_version
+        lockouts = [
+            topic_lockouts(
+                replace(
+                    _topic_change(given, state, above.policies, namespace.policies),
+                    declared=tuple(declared.get(topic, ())),
+                )
             )
-            if topic.namespace != name or not is_further:
-                continue
-            own = recorded.policies if recorded else live.policies
-            change = TopicChange(
-                topic=topic,
-                history=history,
-                before=connection_policies(topic, live.policies, above.policies, given.broker),
-                after=connection_policies(topic, own, namespace.policies, given.broker),
-                line=line,
-            )
-            findings = policy_lockout_findings(name, [topic_lockouts(change)])
-            if stopping := [one for one in findings if one.rule == LATEST]:
-                yield Difference(
+            for topic, state in sorted(states.items())
+            if topic.namespace == name
+        ]
+        topics += lockouts
+        findings = tuple(apply_severities(policy_lockout_findings(name, lockouts), given.rules))
+        by_namespace[name] = findings
+        errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+        if errors:
+            kept.append(
+                Difference(
                     subject=name,
                     reason="policies that differ from the snapshot, and they stay: with the "
-                    f"recorded ones, {stopping[0].message} ({topic})",
-                    hint="`pulsar-gitops plan` shows how they differ from the files",
+                    f"recorded ones, {lockout_text(errors[0])}",
+                    hint="`pulsar-gitops plan` shows how they differ from the files, and "
+                    "`pulsar-gitops policies set` sets them once no such client is left",
                 )
-                break
+            )
+    return PolicyLockouts(topics=tuple(topics), findings=by_namespace, kept=tuple(kept))
+
+
+def _topic_change(
+    given: RestoreInput,
+    live: TopicState,
+    above: NamespacePolicies,
+    recorded_above: NamespacePolicies,
+) -> TopicChange:
+    """What becomes of the policies of a topic, which has its recorded versions by then."""
+    topic = live.topic
+    recorded = given.recorded.topics.get(topic)
+    history = live.history
+    if recorded and history.next_version < recorded.history.next_version:
+        history = recorded.history
+    clients = given.observed_clients
+    observed = clients.topics.get(topic) if clients else None
+    is_used = live.exists or topic.domain == "non-persistent" or bool(observed and observed.is_used)
+    own = recorded.policies if recorded else live.policies
+    return TopicChange(
+        topic=topic,
+        history=history,
+        before=connection_policies(topic, live.policies, above, given.broker),
+        after=connection_policies(topic, own, recorded_above, given.broker),
+        line=line_of(given.broker),
+        is_new=not is_used,
+        observed=observed,
+        is_unread=topic in clients.unread if clients else False,
+    )
+
+
+def lockout_text(finding: Finding) -> str:
+    """The finding with its topics, where its message does not name them."""
+    topics = [subject for subject in finding.subjects if subject and subject not in finding.message]
+    return f"{finding.message} ({name_list(topics, _LISTED)})" if topics else finding.message
 
 
 def _with_kept_policies(given: RestoreInput, kept: Sequence[Difference]) -> RestoreInput:
-    """As if the policies that stay were recorded, with those of the topics there."""
-    names = {one.subject for one in kept}
+    """As if the policies that stay were recorded, with those of the topics there.
+
+    What lets more clients in is set all the same, and what an unfinished restore left does not
+    stay.
+    """
+    names = {difference.subject for difference in kept}
     if not names:
         return given
-    recorded, live = given.recorded, given.live
+    recorded, live = given.recorded, before_restore(given.unfinished.held, given.live)
     namespaces = {
-        name: replace(state, policies=live.namespaces[name].policies) if name in names else state
+        name: replace(state, policies=_loosened(live.namespaces[name].policies, state.policies))
+        if name in names
+        else state
         for name, state in recorded.namespaces.items()
     }
     topics = {
-        name: replace(state, policies=live.topics[name].policies)
+        name: replace(state, policies=_loosened(live.topics[name].policies, state.policies))
         if name.namespace in names and name in live.topics
         else state
         for name, state in recorded.topics.items()
     }
     return replace(given, recorded=replace(recorded, namespaces=namespaces, topics=topics))
+
+
+def _loosened(live: _P, recorded: _P) -> _P:
+    """The live policies, with those of the recorded ones that are looser."""
+    values = _values(live)
+    changes = (
+        PolicyChange(key=key, before=values[key], after=_settable(key, value))
+        for key, value in _values(recorded).items()
+    )
+    looser = {
+        snake_case(change.key): change.after
+        for change in changes
+        if direction(change) == "loosened"
+    }
+    return replace(live, **cast("dict[str, Any]", looser))
 
 
 def _other_partitions(given: RestoreInput) -> Iterator[Difference]:

@@ -98,7 +98,8 @@ from gitops.rollout.rollout import RolloutRequest, rollout_of
 
 _LOCKOUT_RULES: Final = ("CLIENT-R002", "CLIENT-R003", "CLIENT-R004")
 """By these a declared client is named that a new version keeps out."""
-_LOSS_RULES: Final = ("PLAN-R023", "PLAN-R024")
+_STATE_RULES: Final = ("PLAN-R023", "PLAN-R024", "PLAN-R025")
+"""About what a registry has, whatever a change does."""
 _NO_DRIFT: Final = "The files of the base have errors, so only what the change affects is compared."
 
 
@@ -372,12 +373,12 @@ class _RegistryComparison:
         return former_config(self.name, self.loaded.base.config, self.loaded.head.config)
 
     def _losses_elsewhere(self, drift: Plan) -> list[Finding]:
-        """Lost versions of topics that the change does not affect."""
-        affected = {str(topic) for topic in self._names()}
+        """Lost versions of topics that the change does not affect, and unfinished restores."""
+        affected = {str(name) for name in (*self._names(), *self._scope().namespaces)}
         return [
             finding
             for finding in drift.findings
-            if finding.rule in _LOSS_RULES and finding.subject not in affected
+            if finding.rule in _STATE_RULES and finding.subject not in affected
         ]
 
     def _losses(

@@ -21,6 +21,7 @@ from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
 from gitops.model.state import RegistryState, Scope
 from gitops.planning.drift import Provenance, read_provenance
+from gitops.planning.held_policies import held_text, still_held
 from gitops.planning.lost_versions import journal_notes, redefined_notes
 from gitops.planning.plan import PlanInput, make_plan
 from gitops.planning.registry_drift import DriftInput, find_drift
@@ -89,6 +90,11 @@ def drift(
                 *limits,
                 *short_lived_limits(registry, registered),
                 *journal_notes(versions, registry.address),
+                *(
+                    f"A restore did not come to its end: {policy.subject} has "
+                    f"{held_text([policy])}; run it again."
+                    for policy in still_held(versions.held, plan_input.observed)
+                ),
                 *redefined_notes(plan, versions, definitions_at_head(root, repository.topics)),
                 *client_limits,
             ),

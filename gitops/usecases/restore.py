@@ -6,14 +6,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from gitops.journal.versions import read_versions
+from gitops.model.clients import ObservedClients
 from gitops.model.errors import OutsideError, UsageError
 from gitops.model.names import NamespaceName, TopicName
-from gitops.model.restore import Difference, Restore, RestoreCheck, TopicRestore
+from gitops.model.restore import Difference, Restore, RestoreCheck, TopicRestore, UnfinishedRestore
 from gitops.model.schema import SchemaHistory
-from gitops.model.state import NamespaceState, RegistryState, Scope, TopicState
+from gitops.model.state import NamespaceState, RegistryState, Repository, Scope, TopicState
 from gitops.planning.fingerprints import is_same
+from gitops.planning.held_policies import before_restore
 from gitops.planning.lost_versions import (
     SNAPSHOT,
     Contradiction,
@@ -22,11 +25,26 @@ from gitops.planning.lost_versions import (
     source_of,
 )
 from gitops.planning.refusals import version_list
-from gitops.planning.restore import RestoreInput, check_restore, prove_restore
-from gitops.ports import FileTree, Progress, Registry, UnreadableTopicsError, no_progress
+from gitops.planning.restore import (
+    RestoreInput,
+    check_restore,
+    policy_lockouts,
+    prove_restore,
+)
+from gitops.ports import (
+    ClientSource,
+    FileTree,
+    Progress,
+    Registry,
+    UnreadableTopicsError,
+    no_progress,
+)
 from gitops.registries.git.recorded_versions import past_topics, recorded_at_head
 from gitops.registries.snapshot import SnapshotRegistry
 from gitops.repository import snapshots
+from gitops.repository.observed_clients import unread_limits
+
+_NONE: Final = UnfinishedRestore()
 
 
 def read_snapshot(
@@ -62,16 +80,16 @@ def read_snapshot(
 class RecordedRegistry:
     """All that was recorded of a registry: the snapshot, its past in git, and journals.
 
-    `additions` are the files that have versions which the snapshot lacks, `newer` the topics of
-    these versions. `journaled` are the subjects of which only journals have anything, so that
+    It is of the registry `source`. `additions` are the files that have versions which the snapshot
+    lacks. `journaled` are the subjects of which only journals have anything, so that
     nothing is known of their policies. `contradictions` are versions of which the records have
     different schemas, `unrecorded` topics that only git's history has. `notes` say what does not
     count, and what is not known.
     """
 
+    source: str
     state: RegistryState
     additions: tuple[str, ...] = ()
-    newer: frozenset[TopicName] = frozenset()
     journaled: frozenset[NamespaceName | TopicName] = frozenset()
     contradictions: Mapping[TopicName, Contradiction] = field(default_factory=dict)
     unrecorded: tuple[Difference, ...] = ()
@@ -122,9 +140,9 @@ def read_recorded(  # noqa: PLR0913 - the last two by name
             del contradictions[topic]
     limits = (f"{recorded.past_limit}: {recorded.past_hint}",) if recorded.past_limit else ()
     return RecordedRegistry(
+        source=snapshot.name,
         state=replace(state, topics=topics, namespaces={**state.namespaces, **spaces_of_journals}),
         additions=tuple(sorted({source_of(recorded, topic) for topic in newer})),
-        newer=frozenset(newer),
         journaled=frozenset({*(added & topics.keys()), *new}),
         contradictions=contradictions,
         unrecorded=tuple(
@@ -154,52 +172,79 @@ def _unrecorded_topic(topic: TopicName, removed: RemovedVersions) -> Difference:
 
 
 def restore(
-    source: str,
     recorded: RecordedRegistry,
     registry: Registry,
     progress: Progress = no_progress,
     *,
-    desired: RegistryState | None = None,
+    files: Repository | None = None,
+    unfinished: UnfinishedRestore = _NONE,
 ) -> Restore:
-    """What restores what was recorded of `source` into the registry, or what keeps it from that.
+    """What restores what was recorded into the registry, or what keeps it from that.
 
-    Policies of which only journals know the subject stay as they are. `desired` is what git
-    defines: a schema of it that no restored version has may have been registered. Nothing is
-    written. Raises OutsideError where the registry does not answer.
+    Policies of which only journals know the subject stay as they are. `files` are git's: a schema
+    of them that no restored version has may have been registered, and they declare clients that the
+    recorded policies may lock out. A cluster is asked who is connected now to topics with such
+    clients. `unfinished` is what restores left in the registry. Nothing is written. Raises
+    OutsideError where the registry does not answer.
     """
-    state = recorded.state
-    live, unreadable = _observe(state, registry, progress)
+    live, unreadable = _observe(recorded.state, registry, progress)
+    former = before_restore(unfinished.held, live)
     topics = {
-        topic: replace(recorded_topic, policies=live.topics[topic].policies)
-        if topic in recorded.journaled and topic in live.topics
+        topic: replace(recorded_topic, policies=former.topics[topic].policies)
+        if topic in recorded.journaled and topic in former.topics
         else recorded_topic
-        for topic, recorded_topic in state.topics.items()
+        for topic, recorded_topic in recorded.state.topics.items()
     }
     namespaces = {
-        name: replace(namespace, policies=live.namespaces[name].policies)
+        name: replace(namespace, policies=former.namespaces[name].policies)
         if name in recorded.journaled
         else namespace
-        for name, namespace in state.namespaces.items()
+        for name, namespace in recorded.state.namespaces.items()
     }
-    state = replace(state, topics=topics, namespaces=namespaces)
-    proved = prove_restore(
-        RestoreInput(
-            source=source,
-            recorded=state,
-            live=live,
-            registry=registry.name,
-            address=registry.address,
-            broker=registry.broker,
-            unreadable=unreadable,
-            additions=recorded.additions,
-            newer=recorded.newer,
-            contradictions=recorded.contradictions,
-            unrecorded=_unrecorded_topics(recorded.state, live, registry),
-        )
+    state = replace(recorded.state, topics=topics, namespaces=namespaces)
+    restore_input = RestoreInput(
+        source=recorded.source,
+        recorded=state,
+        live=live,
+        registry=registry.name,
+        address=registry.address,
+        broker=registry.broker,
+        unreadable=unreadable,
+        additions=recorded.additions,
+        contradictions=recorded.contradictions,
+        unfinished=unfinished,
+        clients=files.clients if files else (),
+        observed_clients=files.observed_clients.get(registry.name) if files else None,
+        rules=files.config.rules if files else {},
+        unrecorded=_unrecorded_topics(state, live, registry),
     )
+    restore_input, limits = _with_live_clients(restore_input, registry, progress)
+    proved = prove_restore(restore_input)
     restored = [topic for topic in proved.topics if topic.versions]
-    unrecorded = (*recorded.unrecorded, *_unrecorded_schemas(restored, desired))
-    return replace(proved, unrecorded=unrecorded, notes=recorded.notes)
+    schemas = _unrecorded_schemas(restored, files.desired if files else None)
+    return replace(
+        proved,
+        unrecorded=(*recorded.unrecorded, *schemas),
+        notes=(*recorded.notes, *limits, *proved.notes),
+    )
+
+
+def _with_live_clients(
+    restore_input: RestoreInput, registry: Registry, progress: Progress
+) -> tuple[RestoreInput, tuple[str, ...]]:
+    """With the clients that are connected to topics whose clients are locked out, and limits."""
+    states = {**restore_input.unrecorded, **restore_input.live.topics}
+    affected = [
+        lockouts.change.topic
+        for lockouts in policy_lockouts(restore_input).topics
+        if lockouts.is_any and states[lockouts.change.topic].exists
+    ]
+    if not affected or not isinstance(registry, ClientSource):
+        return restore_input, ()
+    live = registry.observe_clients(affected, progress)
+    known = restore_input.observed_clients or ObservedClients()
+    with_live = replace(restore_input, observed_clients=known.with_live(live))
+    return with_live, tuple(unread_limits(live))
 
 
 def _unrecorded_schemas(

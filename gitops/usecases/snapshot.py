@@ -16,8 +16,10 @@ from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, OutsideError, UsageError
 from gitops.model.names import TopicName
 from gitops.model.policy import BrokerSettings, SettingSource
+from gitops.model.restore import HeldPolicy
 from gitops.model.schema import AcceptedLoss
 from gitops.model.state import RegistryState, Repository, Scope
+from gitops.planning.held_policies import held_text, still_held
 from gitops.planning.lost_versions import (
     RecordedVersions,
     journal_notes,
@@ -92,6 +94,8 @@ def make_snapshot(  # noqa: PLR0913 - the last two by name
     _require_told(registry, tree)
     snapshot = SnapshotRegistry(name, tree, registry.broker)
     versions = recorded_at_head(root, snapshot, address=registry.address)(state.topics)
+    if held := still_held(versions.held, state):
+        raise UnfinishedRestoreError(name, held)
     lost = _lost_versions(versions, state, registry.broker)
     content = snapshots.render(name, state, _accepted_losses(versions, state, lost, now()))
     files = {**content, **render_settings(name, registry.broker, _time_before(tree, name))}
@@ -172,6 +176,20 @@ class LostVersionsError(GitopsError):
             f"recorded: {topics}",
             hint=f"bring them back: pulsar-gitops restore --registry {registry}; or record that "
             "they are lost: --accept-loss",
+        )
+
+
+class UnfinishedRestoreError(GitopsError):
+    """Policies are those of a restore that was killed, and would be recorded as if intended."""
+
+    exit_code = 1
+
+    def __init__(self, registry: str, held: Sequence[HeldPolicy]) -> None:
+        subjects = "; ".join(f"{policy.subject} has {held_text([policy])}" for policy in held)
+        super().__init__(
+            f"a restore did not come to its end, and nothing was recorded: {subjects}",
+            hint=f"run it again, it sets back what it found: pulsar-gitops restore --registry "
+            f"{registry}; where this is intended by now, remove {held[0].journal}",
         )
 
 

@@ -66,6 +66,7 @@ def restore(
     from gitops.cli.answer import Display, print_result
     from gitops.cli.console import require_writable
     from gitops.cli.progress import progress_bar
+    from gitops.journal.versions import read_versions
     from gitops.repository.broker_snapshots import recorded_time
     from gitops.repository.folder import require_inside
     from gitops.usecases import restore as usecase
@@ -88,12 +89,13 @@ def restore(
             address=address,
             trusts_files=trust_files,
         )
+        journaled = read_versions(opened.root, live.name, live.address)
         found = usecase.restore(
-            snapshot.name,
             recorded,
             live,
             progress,
-            desired=opened.repository.desired,
+            files=opened.repository,
+            unfinished=journaled.unfinished,
         )
         taken = recorded_time(opened.tree, snapshot.name)
         found = replace(found, release=_release(snapshot.broker), taken=taken)

@@ -103,6 +103,13 @@ PLAN_RULES: Final = (
             "planning.lost_versions._redefined_finding",
         )
     ),
+    always_told(
+        error(
+            "PLAN-R025",
+            "a restore did not come to its end",
+            "planning.held_policies.unfinished_restore_findings",
+        )
+    ),
     fixed_error(
         "PLAN-R016",
         "the registry before this one is not applied",

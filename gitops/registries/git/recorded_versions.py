@@ -165,6 +165,7 @@ def find_recorded(  # noqa: PLR0913 - the last two by name
         journals=journals,
         uncounted=uncounted,
         contradictions=contradictions,
+        held=journaled.unfinished.held,
         unreadable_journals=journaled.unreadable,
         past_limit=limit,
         past_hint=_FETCH if limit else "",

@@ -19,7 +19,7 @@ from gitops.model.plan import (
 )
 from gitops.model.policy import BrokerSettings, NamespacePolicies, TopicPolicies
 from gitops.model.policy import SchemaCompatibilityStrategy as Strategy
-from gitops.model.restore import Restore, TopicRestore
+from gitops.model.restore import Restore, TopicRestore, UnfinishedRestore
 from gitops.model.schema import SchemaEntry, SchemaHistory
 from gitops.model.state import NamespaceState, RegistryState, TopicPartitions, TopicState
 from gitops.planning.restore import RestoreInput, check_restore, prove_restore
@@ -37,7 +37,7 @@ def prove(
     live: RegistryState | None = None,
     *,
     unreadable: Mapping[TopicName, str] | None = None,
-    newer: frozenset[TopicName] = frozenset(),
+    unfinished: UnfinishedRestore | None = None,
 ) -> Restore:
     live = live or empty_like(recorded)
     unread = unreadable or {}
@@ -50,7 +50,7 @@ def prove(
             address="local.db",
             broker=BrokerSettings(),
             unreadable=unread,
-            newer=newer,
+            unfinished=unfinished or UnfinishedRestore(),
         )
     )
 
@@ -412,7 +412,6 @@ def test_recorded_policies_that_lock_out_clients_of_later_versions_are_not_resto
     in_journal = prove(
         state(later, topic_state(OTHER, ONE), namespaces={ORDERS: strict}),
         state(later, lost, namespaces={ORDERS: loose}),
-        newer=frozenset({CREATED}),
     )
     restored = prove(recorded, state(topic_state(CREATED, ONE), lost, namespaces={ORDERS: loose}))
 
@@ -425,3 +424,16 @@ def test_recorded_policies_that_lock_out_clients_of_later_versions_are_not_resto
     assert [one.change.after for one in restored.plan.actions if isinstance(one, SetPolicy)] == [
         Strategy.FULL_TRANSITIVE
     ]
+
+
+def test_a_namespace_that_an_unfinished_restore_created_gets_the_recorded_policies() -> None:
+    strict = NamespacePolicies(schema_compatibility_strategy=Strategy.FULL_TRANSITIVE)
+    recorded = state(topic_state(CREATED, ONE, TWO), namespaces={ORDERS: strict})
+    live = state(topic_state(CREATED, ONE), namespaces={ORDERS: NamespacePolicies()})
+
+    kept = prove(recorded, live)
+    continued = prove(recorded, live, unfinished=UnfinishedRestore(created=frozenset({ORDERS})))
+
+    assert [difference.subject for difference in kept.left] == [ORDERS]
+    assert continued.left == ()
+    assert (STRATEGY, Strategy.FULL_TRANSITIVE, Hold.END) in policies_of(continued)
