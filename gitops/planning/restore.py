@@ -149,10 +149,11 @@ def prove_restore(given: RestoreInput) -> Restore:
     left = (*lockouts.kept, *_other_partitions(given))
     kept = {difference.subject for difference in lockouts.kept}
     warnings = (
-        f"{lockout_text(finding)} ({finding.rule})"
+        f"{lockout_text(member)} ({finding.rule})"
         for name, findings in lockouts.findings.items()
         for finding in findings
         if name not in kept
+        for member in _single_findings(finding)
     )
     return Restore(
         source=given.source,
@@ -443,6 +444,12 @@ def _topic_change(
         observed=observed,
         is_unread=topic in clients.unread if clients else False,
     )
+
+
+def _single_findings(finding: Finding) -> tuple[Finding, ...]:
+    """Those of single topics, which name their clients, or one for all where these are many."""
+    is_short = 0 < len(finding.members) <= _LISTED
+    return finding.members if is_short else (finding,)
 
 
 def lockout_text(finding: Finding) -> str:

@@ -16,6 +16,8 @@ from gitops.extraction.java_classes import extract_java
 from gitops.extraction.python_classes import extract_python
 from gitops.journal.versions import forgotten_history
 from gitops.journal.writer import JournalFile
+from gitops.model.broker_settings import is_seen
+from gitops.model.clients import ObservedClients
 from gitops.model.errors import GitopsError, NotThereError, OutsideError
 from gitops.model.findings import Finding, Severity
 from gitops.model.journal import APPLIED
@@ -23,9 +25,9 @@ from gitops.model.names import NamespaceName, TopicName
 from gitops.model.plan import DeleteSchema, RegisterSchema
 from gitops.model.rules import make_finding
 from gitops.model.schema import SchemaEntry, SchemaHistory, SchemaInfo
-from gitops.model.state import Scope, TopicState
+from gitops.model.state import Repository, Scope, TopicState
 from gitops.planning.lockout_findings import policy_lockout_findings
-from gitops.planning.lockouts import TopicChange, topic_lockouts
+from gitops.planning.lockouts import TopicChange, declared_uses, topic_lockouts
 from gitops.planning.lost_versions import (
     accept_command,
     is_same_version,
@@ -34,7 +36,7 @@ from gitops.planning.lost_versions import (
     source_of,
 )
 from gitops.planning.refusals import version_list
-from gitops.ports import Registry
+from gitops.ports import ClientSource, Registry
 from gitops.registries.git.recorded_versions import VersionLookUp
 from gitops.repository.client_schema import topic_avro_type
 from gitops.schemas.payload import PayloadError, stored_history
@@ -67,19 +69,25 @@ def read_version(registry: Registry, topic: TopicName, version: int | None) -> S
 
 
 def upload_findings(
-    registry: Registry, topic: TopicName, schema: SchemaInfo, look_up: VersionLookUp | None = None
+    registry: Registry,
+    topic: TopicName,
+    schema: SchemaInfo,
+    look_up: VersionLookUp | None = None,
+    files: Repository | None = None,
 ) -> tuple[tuple[str, ...], Finding | None]:
     """What follows from registering the schema by hand: warnings, and what forbids it.
 
-    Warnings name clients that can no longer connect. A version number that a lost version had, of
-    which `look_up` finds the recorded ones, forbids it, as in a plan. Empty where the registry does
-    not answer.
+    Warnings name clients that can no longer connect, as a plan does: `files` declare and recorded
+    some of them, and a cluster is asked who is connected now. A version number that a lost version
+    had, of which `look_up` finds the recorded ones, forbids it, as in a plan. Empty where the
+    registry does not answer.
     """
     try:
         state = registry.observe(Scope(topics=frozenset({topic}))).topics[topic]
     except OutsideError:
         return (), None
-    lockouts = tuple(finding.message for finding in _upload_lockouts(registry, state, schema))
+    findings = _upload_lockouts(registry, state, schema, files)
+    lockouts = tuple(finding.message for finding in findings)
     return lockouts, _reused_number(registry, state, schema, look_up) if look_up else None
 
 
@@ -97,12 +105,12 @@ def deletion_warnings(registry: Registry, state: TopicState) -> tuple[str, ...]:
 
 
 def _upload_lockouts(
-    registry: Registry, state: TopicState, schema: SchemaInfo
+    registry: Registry, state: TopicState, schema: SchemaInfo, files: Repository | None
 ) -> tuple[Finding, ...]:
     """Empty if the namespace's policies cannot be read, or the release has no profile."""
     latest = state.history.latest
-    change = _topic_change(registry, state) if latest else None
-    if latest is None or change is None:
+    change = _topic_change(registry, state)
+    if change is None:
         return ()
     strategy = change.after.strategy
     try:
@@ -115,10 +123,11 @@ def _upload_lockouts(
         topic=state.topic,
         info=schema,
         version=state.history.next_version,
-        latest_version=latest.version,
+        latest_version=latest.version if latest else None,
         strategy=strategy,
     )
-    lockouts = topic_lockouts(replace(change, schema=action))
+    change = _with_clients(replace(change, schema=action), registry, files)
+    lockouts = topic_lockouts(change)
     return policy_lockout_findings(state.topic.namespace, [lockouts])
 
 
@@ -133,7 +142,31 @@ def _topic_change(registry: Registry, state: TopicState) -> TopicChange | None:
     except (OutsideError, UnknownBrokerError):
         return None
     return TopicChange(
-        topic=topic, history=state.history, before=policies, after=policies, line=line
+        topic=topic,
+        history=state.history,
+        before=policies,
+        after=policies,
+        line=line,
+        exists=state.exists and is_seen(broker, "release"),  # a cluster, which may have clients
+    )
+
+
+def _with_clients(change: TopicChange, registry: Registry, files: Repository | None) -> TopicChange:
+    """With its declared clients, and those that statistics show or showed."""
+    topic = change.topic
+    observed = files.observed_clients.get(registry.name, ObservedClients()) if files else None
+    observed = observed or ObservedClients()
+    is_unread = False
+    if isinstance(registry, ClientSource) and change.exists:
+        try:
+            observed = observed.with_live(registry.observe_clients([topic]))
+        except OutsideError:
+            is_unread = True
+    return replace(
+        change,
+        declared=tuple(declared_uses(files.clients if files else ()).get(topic, ())),
+        observed=observed.topics.get(topic),
+        is_unread=is_unread or topic in observed.unread,
     )
 
 

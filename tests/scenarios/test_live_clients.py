@@ -468,3 +468,58 @@ def test_only_a_cluster_has_clients_and_nothing_adopts_them(
     assert (adopted.code, embedded.code) == (2, 2)
     assert "snapshot --clients" in adopted.err
     assert "registry 'live' has no clients to observe" in embedded.err
+
+
+def test_an_upload_of_a_first_schema_names_producers_that_have_none(
+    repo: GitRepository, cluster: Cluster
+) -> None:
+    _create_topic(repo, "raw")
+    cluster.produce("raw", "sensor")
+    enforced = ("policies", "set", "shop/orders", "schemaValidationEnforced=true")
+    assert _run(repo, *enforced).code == 0
+    file = repo.root / _FOLDER / "created.avsc"
+
+    done = _run(repo, "schemas", "upload", "shop/orders/raw", file, "--type", "AVRO")
+
+    said = " ".join(done.err.split())
+    assert done.code == 0
+    assert "warning: producers without a schema can no longer connect" in said
+    assert "1 observed producer ('sensor') is among them" in said
+
+
+def test_an_upload_names_declared_clients(repo: GitRepository) -> None:
+    strategy = "schemaCompatibilityStrategy=BACKWARD"
+    assert _run(repo, "policies", "set", "shop/orders", strategy).code == 0
+    use = "{topic: shop/orders/paid, subscription: s, schema: {version: 1}}"
+    client = f"{_HEAD}Client\nname: billing\nowner: acme\nconsumes:\n  - {use}\n"
+    repo.write({"clients/billing.yaml": client})
+    file = repo.root / "new.avsc"
+    file.write_text(json.dumps(record(field("b", default=""))))
+
+    done = _run(repo, "schemas", "upload", "shop/orders/paid", file, "--type", "AVRO")
+
+    assert done.code == 0, done
+    assert "(billing) can no longer connect" in " ".join(done.err.split())
+
+
+def test_a_restore_names_connected_clients_of_topics_that_it_does_not_restore(
+    repo: GitRepository, cluster: Cluster
+) -> None:
+    enforced = "schemaValidationEnforced="
+    assert _run(repo, "policies", "set", "shop/orders", f"{enforced}true").code == 0
+    assert _run(repo, "snapshot").code == 0
+    assert _run(repo, "policies", "set", "shop/orders", f"{enforced}false").code == 0
+    _create_topic(repo, "raw")
+    cluster.produce("raw", "sensor")
+    cluster.produce("created", "sensor")
+    lose = ("schemas", "delete", "--force", "--yes", "shop/orders/paid")
+    assert _run(repo, *lose).code == 0
+    cluster.asked.clear()
+
+    done = _run(repo, "restore", "--dry-run")
+
+    assert done.code == 0, done
+    assert "producers without a schema can no longer connect: " in _text(done)
+    assert "(shop/orders/created) (PLAN-R021)" in _text(done)
+    assert "1 observed producer ('sensor') may be among them" in _text(done)
+    assert {"created", "paid"} >= set(cluster.asked) >= {"created"}

@@ -70,6 +70,7 @@ def upload(
     """
     from gitops.cli.cluster import open_either
     from gitops.cli.console import print_message, print_text
+    from gitops.cli.session import open_repository
     from gitops.model.findings import Severity
     from gitops.repository.definitions.upload import read_upload, repeated_members_of_upload
     from gitops.usecases.schemas import upload_findings
@@ -80,7 +81,8 @@ def upload(
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
         look_up = _version_look_up(live, repo, url)
-        warnings, reused = upload_findings(live, name, info, look_up)
+        files = open_repository(repo).repository if look_up else None
+        warnings, reused = upload_findings(live, name, info, look_up, files)
         for warning in warnings:
             print_message(f"warning: {warning}")
         if reused is not None:
