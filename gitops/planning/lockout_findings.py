@@ -23,7 +23,12 @@ from gitops.model.rules import apply_severities, make_finding
 from gitops.model.waivers import Waiver, WaiverProposal
 from gitops.planning.client_readers import client_names
 from gitops.planning.fingerprints import history_fingerprint
-from gitops.planning.lockouts import TopicChange, TopicLockouts, undeclared_names
+from gitops.planning.lockouts import (
+    TopicChange,
+    TopicLockouts,
+    deciding_policies,
+    undeclared_names,
+)
 from gitops.planning.policies import policy_text
 from gitops.planning.refusals import version_list
 from gitops.planning.waivers import (
@@ -62,7 +67,7 @@ Source = Literal["broker", "policy", "schema", "deletion"]
 class _Cause:
     """Kinds of clients of one role that one change locks out of one topic.
 
-    Either all of them are declared or none is.
+    Either all of them are declared or none is. `policies` are the keys of those that decide.
     """
 
     topic: TopicLockouts
@@ -70,6 +75,7 @@ class _Cause:
     role: Role
     source: Source
     lockouts: tuple[Lockout, ...]
+    policies: tuple[str, ...] = ()
 
     @property
     def is_without_version(self) -> bool:
@@ -99,7 +105,7 @@ class _Cause:
         """What locks them out."""
         change = self.topic.change
         if self.source == "policy":
-            return policy_change_text(change.before, change.after)
+            return policy_change_text(change.before, change.after, self.policies)
         if self.source == "broker" and change.upgrade:
             old, new = change.upgrade
             return f"broker {old.name} → {new.name}"
@@ -285,15 +291,19 @@ def _policies(policies: ConnectionPolicies) -> list[object]:
     return [policies.strategy.value, policies.allows_auto_update, policies.enforces_validation]
 
 
-def policy_change_text(before: ConnectionPolicies, after: ConnectionPolicies) -> str:
-    """`schemaCompatibilityStrategy BACKWARD → FULL_TRANSITIVE`, of all that differ."""
+def policy_change_text(
+    before: ConnectionPolicies, after: ConnectionPolicies, keys: Collection[str]
+) -> str:
+    """`schemaCompatibilityStrategy BACKWARD → FULL_TRANSITIVE`, of all these that differ."""
     changes = (
         ("schemaCompatibilityStrategy", before.strategy, after.strategy),
         ("isAllowAutoUpdateSchema", before.allows_auto_update, after.allows_auto_update),
         ("schemaValidationEnforced", before.enforces_validation, after.enforces_validation),
     )
     return ", ".join(
-        f"{key} {policy_text(old)} → {policy_text(new)}" for key, old, new in changes if old != new
+        f"{key} {policy_text(old)} → {policy_text(new)}"
+        for key, old, new in changes
+        if old != new and key in keys
     )
 
 
@@ -399,15 +409,23 @@ def _causes(topic: TopicLockouts) -> Iterator[_Cause]:
     for source, lockouts in sources:
         waiver = topic.change.waiver if source == "schema" else None
         approved = waiver.locked_out if waiver else frozenset[str]()
-        alike: dict[tuple[Role, str, bool, bool, bool], list[Lockout]] = {}
+        alike: dict[tuple[Role, str, tuple[str, ...], bool, bool, bool], list[Lockout]] = {}
         for lockout in _split_by_name(lockouts, approved):
             kind = lockout.kind
             rule = LATEST if kind.version == _newest_version(topic.change, source) else OLDER
             is_approved = not approved.isdisjoint(kind.clients)
-            key = (kind.role, rule, bool(kind.clients), is_approved, kind.is_example)
+            policies = deciding_policies(topic.change, lockout) if source == "policy" else ()
+            key = (kind.role, rule, policies, bool(kind.clients), is_approved, kind.is_example)
             alike.setdefault(key, []).append(lockout)
-        for (role, rule, *_), same in alike.items():
-            yield _Cause(topic=topic, rule=rule, role=role, source=source, lockouts=tuple(same))
+        for (role, rule, policies, *_), same in alike.items():
+            yield _Cause(
+                topic=topic,
+                rule=rule,
+                role=role,
+                source=source,
+                lockouts=tuple(same),
+                policies=policies,
+            )
 
 
 def _split_by_name(lockouts: Iterable[Lockout], names: Collection[str]) -> Iterator[Lockout]:
@@ -446,7 +464,7 @@ def _member(cause: _Cause) -> Finding:
         hint=_schema_hint(cause),
     )
     if cause.source == "policy":
-        location, hint = _policy_location(change), _policy_hint(cause)
+        location, hint = _policy_location(change, cause.policies), _policy_hint(cause)
         finding = replace(finding, location=location, hint=hint)
         finding = finding.from_origin(namespace, "schemaCompatibilityStrategy")
     elif cause.source == "broker" and change.upgrade:
@@ -520,8 +538,8 @@ def _are_observed_without_schema(cause: _Cause) -> bool:
     )
 
 
-def _policy_location(change: TopicChange) -> Location | None:
-    """The line of the first policy that changes, in the file that changes it."""
+def _policy_location(change: TopicChange, keys: Collection[str]) -> Location | None:
+    """The line of the first of these policies that changes, in the file that changes it."""
     before, after = change.before, change.after
     policies = (
         ("schemaCompatibilityStrategy", before.strategy, after.strategy, after.strategy_by),
@@ -539,7 +557,7 @@ def _policy_location(change: TopicChange) -> Location | None:
         ),
     )
     for key, old, new, level in policies:
-        if old == new:
+        if old == new or key not in keys:
             continue
         for subject, changed_key in change.changed_policies:
             is_cause = changed_key == key or (key, changed_key) == _LEGACY

@@ -287,6 +287,29 @@ def topic_lockouts(change: TopicChange) -> TopicLockouts:
     )
 
 
+def deciding_policies(change: TopicChange, lockout: Lockout) -> tuple[str, ...]:
+    """The keys of the policies each of which alone locks the clients out; all, if none does."""
+    before, after = change.before, change.after
+    changed = {
+        "schemaCompatibilityStrategy": replace(before, strategy=after.strategy),
+        "schemaValidationEnforced": replace(before, enforces_validation=after.enforces_validation),
+        "isAllowAutoUpdateSchema": replace(before, allows_auto_update=after.allows_auto_update),
+    }
+    if lockout.kind.is_example and change.history.entries:
+        return ("schemaCompatibilityStrategy",)
+    is_first_version = not change.history.entries and lockout.kind.role == "consumer"
+    history = stored_history(_with_schema(change) if is_first_version else change.history)
+    keys = tuple(
+        key
+        for key, policies in changed.items()
+        if not admit(
+            lockout.kind,
+            ConnectionTarget(history=history, policies=policies, line=change.line, use="active"),
+        ).accepted
+    )
+    return keys or tuple(changed)
+
+
 def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> bool:
     """Whether policies between both refuse clients that can connect before and after a change."""
     try:

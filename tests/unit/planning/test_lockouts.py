@@ -489,6 +489,36 @@ def test_a_waived_schema_may_lock_out_the_clients_that_its_waiver_names(
             assert "by waivers/agreed.yaml, approved by @acme/platform" in found.hint
 
 
+@pytest.mark.rule("PLAN-R020")
+@pytest.mark.rule("PLAN-R021")
+def test_a_lockout_names_the_policy_that_decides_and_has_its_line() -> None:
+    before = NamespacePolicies(
+        schema_compatibility_strategy=Strategy.ALWAYS_COMPATIBLE,
+        is_allow_auto_update_schema=True,
+        schema_validation_enforced=False,
+    )
+    after = NamespacePolicies(
+        schema_compatibility_strategy=Strategy.FULL,
+        is_allow_auto_update_schema=False,
+        schema_validation_enforced=True,
+    )
+    asked = policy_change(before, after, LONG, TEXT)
+    lines = {"schemaCompatibilityStrategy": 4, "schemaValidationEnforced": 6}
+
+    def locate(_: NamespaceName | TopicName | None, key: str) -> Location:
+        return Location(file="namespace.yaml", line=lines.get(key, 1))
+
+    found = make_plan(replace(asked, locate_policy=locate)).findings
+    consumers = next(one for one in found if one.message.startswith("consumers with v0"))
+    producers = next(one for one in found if "producers without a schema" in one.message)
+
+    assert consumers.location
+    assert producers.location
+    assert (consumers.location.line, producers.location.line) == (4, 6)
+    assert ": schemaCompatibilityStrategy ALWAYS_COMPATIBLE → FULL: " in consumers.message
+    assert ": schemaValidationEnforced false → true: " in producers.message
+
+
 def test_a_waiver_names_the_clients_that_it_locks_out() -> None:
     here = Location(file="clients/billing.yaml")
     pin = Consumes(
