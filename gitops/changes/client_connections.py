@@ -61,7 +61,8 @@ class Answer:
 class DeclaredConnection:
     """One schema of a client on one side of a topic.
 
-    `schema` is what the manifest calls it: `v3`, `AUTO_CONSUME`, or the type of a definition.
+    `schema` is what the manifest calls it: `v3`, `AUTO_CONSUME`, or the type of a definition; a
+    version of another registry than the one that is asked has that one's name.
     """
 
     topic: TopicName
@@ -145,8 +146,8 @@ def connect_client(
     plan = replace(plan, findings=(*plan.findings, *losses))
     pinned = _pinned_schemas(client, plan_input, plan, pin_source)
     uses = (
-        *(_resolve(use, client, use.subscription, pinned) for use in client.consumes),
-        *(_resolve(use, client, "", pinned) for use in client.produces),
+        *(_resolve(use, client, pinned, pin_source) for use in client.consumes),
+        *(_resolve(use, client, pinned, pin_source) for use in client.produces),
     )
     now = {topic: _current_topic(topic, plan_input) for topic in topics}
     after = {topic: _planned_topic(topic, plan_input, plan, now[topic]) for topic in topics}
@@ -275,12 +276,14 @@ def _pinned_schemas(
 def _resolve(
     use: Consumes | Produces,
     client: Client,
-    subscription: str,
     pinned: Mapping[tuple[TopicName, int], SchemaInfo | _NoSchema],
+    pin_source: Registry | None,
 ) -> _Use:
     schemas: list[tuple[str, Offer | _NoSchema]] = []
     for schema in use.schemas:
         name, info = _named_schema(schema, use.topic, pinned)
+        if pin_source is not None and isinstance(schema, VersionPin):
+            name = f"{name} of registry '{pin_source.name}'"
         if isinstance(info, SchemaInfo):
             info = sent_schema(info, client.language)
         if isinstance(info, SchemaInfo):
@@ -293,7 +296,7 @@ def _resolve(
     return _Use(
         topic=use.topic,
         role="consumer" if isinstance(use, Consumes) else "producer",
-        subscription=subscription,
+        subscription=use.subscription if isinstance(use, Consumes) else "",
         location=use.location,
         schemas=tuple(schemas),
         language=client.language,

@@ -96,8 +96,8 @@ class CheckReport:
     the files as they lie in the folder. `reference` is the base as the user named it. `findings`
     are about files, waivers and the change as a whole; those about a topic's schema stand in its
     registry's plan. `waivers` are those that let a schema of it in. `failures` says of a registry
-    why there is no answer. `command` repeats the check. `limit_waiver` would let it change so many
-    topics.
+    why there is no answer, and `unchecked` are the others of `gitops.yaml`, which were not asked.
+    `command` repeats the check. `limit_waiver` would let it change so many topics.
     """
 
     base: str
@@ -108,6 +108,7 @@ class CheckReport:
     registries: tuple[RegistryCheck, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
+    unchecked: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     command: str = ""
     limit_waiver: WaiverProposal | None = None

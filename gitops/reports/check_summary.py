@@ -247,6 +247,14 @@ def count_unanswered(report: CheckReport) -> tuple[int, int]:
     return len(missing), len(missing) + len(answered)
 
 
+def unchecked_text(report: CheckReport) -> str:
+    """The registries that were not asked, with the options that ask them; empty without any."""
+    if not report.unchecked:
+        return ""
+    options = " ".join(f"--registry {name}" for name in report.unchecked)
+    return f"not checked: {', '.join(report.unchecked)} ({options})"
+
+
 def affected_text(touched: Impact) -> tuple[tuple[str, tuple[TopicName, ...]], ...]:
     """The changed files that lead to several topics, such as a shared type, and these topics."""
     found: dict[str, list[TopicName]] = {}

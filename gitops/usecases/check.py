@@ -176,6 +176,9 @@ def check(
         registries = [registry_config(loaded.head, name) for name in names]
         findings += registry_guards(loaded, {name for name, _ in registries})
 
+    others = loaded.head.config.registries.keys() - {name for name, _ in registries}
+    if not registries:
+        others = set()
     checks: list[RegistryCheck] = []
     fixes: dict[str, bytes] = {}
     errors: dict[str, GitopsError] = {}
@@ -203,6 +206,7 @@ def check(
         registries=tuple(checks),
         waivers=used_waivers(loaded.head.waivers, [check.plan for check in checks]),
         failures={name: error.what for name, error in errors.items()},
+        unchecked=tuple(sorted(others)),
         findings=tuple(sorted(dict.fromkeys(all_findings), key=lambda finding: finding.sort_key)),
         limit_waiver=_limit_waiver(loaded, impact, all_findings, request.today),
         command=request.command,

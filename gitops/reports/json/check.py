@@ -35,6 +35,7 @@ def check_document(report: CheckReport) -> dict[str, Any]:
         "failures": [
             {"registry": name, "message": why} for name, why in sorted(report.failures.items())
         ],
+        "unchecked": list(report.unchecked),
         "findings": _findings(report.findings),
         "causes": cause_documents(report.findings),
         "limitWaiver": proposal_document(report.limit_waiver),

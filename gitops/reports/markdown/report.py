@@ -15,6 +15,7 @@ from gitops.reports.check_summary import (
     name_list,
     reported_causes,
     rollout_title,
+    unchecked_text,
     versions_text,
 )
 from gitops.reports.headline import headline
@@ -271,6 +272,8 @@ def _footer(report: CheckReport) -> Section:
     if report.base:
         named = "" if report.base.startswith(report.reference) else f" ({code(report.reference)})"
         parts.append(f"compared with {code(report.base[:7])}{named}")
+    if unchecked := unchecked_text(report):
+        parts.append(prose(unchecked))
     if report.command:
         parts.append(f"reproduce: {code(report.command)}")
     return Section(blocks=(f"<sub>{' · '.join(parts)}</sub>\n",) if parts else ())

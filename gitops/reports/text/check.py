@@ -25,6 +25,7 @@ from gitops.reports.check_summary import (
     count_unanswered,
     name_list,
     reported_causes,
+    unchecked_text,
     verdict,
 )
 from gitops.reports.merge_decision import merge_decision
@@ -54,7 +55,10 @@ def check_text(result: CheckResult) -> RenderableType:
 def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
     """The whole answer; `seconds` is how long it took."""
     parts: list[RenderableType] = [headline_text(report), Text(""), *_decision(report)]
-    parts += [_head(report), *_touched(report), Text("")]
+    parts += [_head(report), *_touched(report)]
+    if unchecked := unchecked_text(report):
+        parts.append(Text(safe(unchecked)))
+    parts.append(Text(""))
     for name, why in sorted(report.failures.items()):
         parts += [Text.assemble((safe(name), "bold"), f" · no answer: {safe(why)}"), Text("")]
     errors, others = _findings(report.findings, excerpt)

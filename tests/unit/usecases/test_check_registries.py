@@ -8,6 +8,9 @@ import pytest
 
 from gitops.model.check import HistorySource
 from gitops.model.findings import Finding, Severity
+from gitops.reports.check_summary import unchecked_text
+from gitops.reports.json.check import check_document
+from gitops.reports.markdown.report import markdown
 from tests.support.check_repository import FILES, FOLDER, avro, record, report, with_default
 from tests.support.git_repos import GitRepository
 
@@ -182,3 +185,17 @@ def test_snapshots_go_with_a_registrys_name(repo: GitRepository) -> None:
     assert one.history.source is HistorySource.SNAPSHOT
     repo.git("mv", "snapshots/local", "snapshots/new-local")
     assert told(repo) == []
+
+
+def test_registries_that_are_not_asked_are_named(repo: GitRepository) -> None:
+    repo.commit({"gitops.yaml": config({"local": OWN, "prod": ""}, "defaultRegistry: local\n")})
+    repo.write({f"{FOLDER}/created.avsc": with_default("")})
+
+    one, both = report(repo), report(repo, registries=("local", "prod"))
+
+    assert (one.unchecked, both.unchecked) == (("prod",), ())
+    line = "not checked: prod (--registry prod)"
+    assert unchecked_text(one) == line
+    assert line in markdown(one)
+    assert check_document(one)["unchecked"] == ["prod"]
+    assert "not checked" not in markdown(both)
