@@ -238,6 +238,7 @@ class FunctionCoverage:
         worker = f"{time.time_ns()}"
         self._file = (out / f"{worker}.jsonl").open("w", encoding="utf-8")
         self._entered: set[tuple[str, str]] = set()
+        self._has_failed = False
         monitoring = _monitoring()
         monitoring.use_tool_id(monitoring.COVERAGE_ID, "mutants")
         monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.PY_START)
@@ -256,14 +257,20 @@ class FunctionCoverage:
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Record what one test enters, its fixtures included, and how long it takes."""
         self._entered.clear()
+        self._has_failed = False
         _monitoring().restart_events()
         begun = time.perf_counter()
         result = yield
         seconds = round(time.perf_counter() - begun, 3)
-        line = {"test": item.nodeid, "seconds": seconds, "entered": sorted(self._entered)}
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
+        if not self._has_failed:
+            line = {"test": item.nodeid, "seconds": seconds, "entered": sorted(self._entered)}
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
         return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A test that fails anyway kills no mutant."""
+        self._has_failed |= report.failed
 
 
 def cover_tests(out: Path, tests: list[str]) -> int:
