@@ -46,7 +46,7 @@ _ROOMS: Final = (
 )
 _NUMBER: Final = 400
 _SEED: Final = 32
-_MOST_TESTS: Final = 80
+_MOST_TESTS: Final = 40
 _SECONDS: Final = 90
 """A mutant that keeps its tests busy for longer counts as killed: it does not end."""
 
@@ -295,9 +295,18 @@ def _read_coverage(out: Path) -> dict[tuple[str, str], list[tuple[float, str]]]:
 
 
 def run_mutants(out: Path, workers: int) -> None:
-    """Try each mutant and write `results.json` into `out`; prints the shares by room."""
+    """Try each mutant and write its outcome into `results.jsonl` in `out`; prints shares by room.
+
+    In random order, so that a run that is stopped is a sample; another run goes on with the rest.
+    """
     coverage = _read_coverage(out)
     mutants = [Mutant(**mutant) for mutant in json.loads(_CHOSEN.read_text("utf-8"))]
+    random.Random(_SEED).shuffle(mutants)  # noqa: S311 (an order, no secret)
+    file = out / "results.jsonl"
+    results = (
+        [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.exists() else []
+    )
+    del mutants[: len(results)]
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(workers):
         copies.put(_copy_of_tree(out / f"copy{number}"))
@@ -309,12 +318,12 @@ def run_mutants(out: Path, workers: int) -> None:
         finally:
             copies.put(folder)
 
-    results = []
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers) as pool, file.open("a", encoding="utf-8") as written:
         for mutant, outcome in zip(mutants, pool.map(try_one, mutants), strict=True):
             results.append({"outcome": outcome, **asdict(mutant)})
+            written.write(json.dumps(results[-1]) + "\n")
+            written.flush()
             print(outcome, mutant.module, mutant.function, mutant.change, flush=True)
-    (out / "results.json").write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     for room in (*_ROOMS, ""):
         counts = Counter(
             result["outcome"] for result in results if not room or result["room"] == room

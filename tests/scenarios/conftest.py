@@ -8,19 +8,17 @@ from pathlib import Path
 import pytest
 
 from gitops.cli.app import run
-from tests.scenarios.registries import Command, Live, behind_rest, embedded, served
+from tests.scenarios.registries import Command, Live, behind_rest, embedded
 
 
-@pytest.fixture(
-    params=["embedded", "serve", pytest.param("broker", marks=pytest.mark.broker)],
-)
+@pytest.fixture(params=["embedded", pytest.param("broker", marks=pytest.mark.broker)])
 def live(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Live]:
-    """Each of the three registries in turn."""
+    """The embedded registry, and a real broker behind its REST."""
     if request.param == "broker":
         yield behind_rest(request.getfixturevalue("pulsar_admin_url"))
         return
-    with (embedded if request.param == "embedded" else served)(tmp_path) as found:
-        yield found
+    with embedded(tmp_path) as registry:
+        yield registry
 
 
 @pytest.fixture

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from urllib.error import HTTPError
 
-from gitops.registries.embedded.registry import EmbeddedRegistry
-from gitops.registries.server.server import serve_in_thread
 from tests.support.admin_rest import admin_request
 
 Command = Callable[..., tuple[int, str]]
@@ -51,15 +49,6 @@ class Live:
 @contextmanager
 def embedded(folder: Path) -> Iterator[Live]:
     yield Live(registries=f"{{kind: embedded, path: {folder / 'live.db'}}}", tenant=_tenant())
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[Live]:
-    with (
-        closing(EmbeddedRegistry("served", folder / "served.db")) as registry,
-        serve_in_thread(registry) as url,
-    ):
-        yield behind_rest(url)
 
 
 def behind_rest(url: str) -> Live:

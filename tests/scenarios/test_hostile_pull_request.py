@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ import pytest
 from gitops.reports.markdown.document import COMMENT_LIMIT
 from gitops.repository.template import copy_template
 from tests.scenarios.hostile_pull_request import BRANCH, FINDINGS, REFUSED, make
-from tests.support.command_line import CommandLine, Outcome
+from tests.support.command_line import CommandLine, Outcome, captured
 from tests.support.git_repos import GitRepository
 from tests.support.hostile_texts import assert_inert
 from tests.support.runner import commands
@@ -36,12 +37,19 @@ def command(capsys: pytest.CaptureFixture[str]) -> CommandLine:
     return CommandLine(capsys)
 
 
-def checked(repo: GitRepository, command: CommandLine, shape: str) -> Outcome:
-    """A check of the branch that is not checked out."""
+@pytest.fixture(scope="module")
+def reports(repo: GitRepository, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """One check of the branch that is not checked out, in each format."""
+    folder = tmp_path_factory.mktemp("reports")
+    formats = ("json", "markdown", "github", "sarif")
     where = ("--repo", repo.root / "schemas", "--base", "main", "--head", BRANCH)
-    said = command("check", *where, "--format", shape)
-    _is_harmless(repo, said)
-    return said
+    files = [f"{name}={folder / name}" for name in formats]
+    outcome = captured("check", *where, *(word for file in files for word in ("--report", file)))
+    _is_harmless(repo, outcome)
+    texts = {name: (folder / name).read_text("utf-8") for name in formats}
+    for text in texts.values():
+        _hides_secrets(text)
+    return texts
 
 
 def _is_harmless(repo: GitRepository, said: Outcome) -> None:
@@ -49,9 +57,13 @@ def _is_harmless(repo: GitRepository, said: Outcome) -> None:
     assert said.code == 1, said.err
     assert "Traceback" not in said.err
     assert not CONTROLS.search(said.err)
-    assert SECRET not in said.out
-    assert "root:" not in said.out, "what /etc/passwd holds"
+    _hides_secrets(said.out)
     assert list(repo.root.rglob("pwned")) == []
+
+
+def _hides_secrets(text: str) -> None:
+    assert SECRET not in text
+    assert "root:" not in text, "what /etc/passwd holds"
 
 
 pytestmark = pytest.mark.xdist_group("hostile pull request")
@@ -71,8 +83,8 @@ def test_in_a_terminal(repo: GitRepository, command: CommandLine, tmp_path: Path
     assert re.search(r"… [\d,]+ more findings, none worse", said.out)
 
 
-def test_as_json(repo: GitRepository, command: CommandLine) -> None:
-    document = json.loads(checked(repo, command, "json").out)
+def test_as_json(reports: Mapping[str, str]) -> None:
+    document = json.loads(reports["json"])
 
     rules = [each["rule"] for each in document["findings"]]
     assert rules.count("REPO-R002") > FINDINGS
@@ -82,8 +94,8 @@ def test_as_json(repo: GitRepository, command: CommandLine) -> None:
     assert refused["notice"] == "Refused"
 
 
-def test_as_markdown(repo: GitRepository, command: CommandLine) -> None:
-    text = checked(repo, command, "markdown").out
+def test_as_markdown(reports: Mapping[str, str]) -> None:
+    text = reports["markdown"]
 
     assert len(text.encode()) <= COMMENT_LIMIT
     assert text.startswith("### ✗ ")
@@ -94,8 +106,8 @@ def test_as_markdown(repo: GitRepository, command: CommandLine) -> None:
     assert_inert("\n".join(line for line in text.split("\n") if not line.startswith(notes)))
 
 
-def test_as_workflow_commands(repo: GitRepository, command: CommandLine) -> None:
-    text = checked(repo, command, "github").out
+def test_as_workflow_commands(reports: Mapping[str, str]) -> None:
+    text = reports["github"]
 
     shown = commands(text)
     assert len(shown) == text.count("\n") <= 30
@@ -106,8 +118,8 @@ def test_as_workflow_commands(repo: GitRepository, command: CommandLine) -> None
     assert len(text) < 100_000
 
 
-def test_as_sarif(repo: GitRepository, command: CommandLine) -> None:
-    text = checked(repo, command, "sarif").out
+def test_as_sarif(reports: Mapping[str, str]) -> None:
+    text = reports["sarif"]
 
     runs = json.loads(text)["runs"]
     assert len(text.encode()) < 10_000_000, "what code scanning takes"
