@@ -50,7 +50,9 @@ class AuditSettings:
     def is_under_way(self) -> bool:
         """Whether the cluster has brokers of the target line already."""
         target = self.target
-        return target is not None and any(one.rules == target.rules for one in self.others)
+        return target is not None and any(
+            broker_line.rules == target.rules for broker_line in self.others
+        )
 
 
 class Audit:
@@ -71,15 +73,15 @@ class Audit:
         self._settings = settings
         return NamespaceAudit(state, self._settings.broker)
 
-    def add(self, its: NamespaceAudit, topics: Iterable[TopicState]) -> None:
+    def add(self, namespace_audit: NamespaceAudit, topics: Iterable[TopicState]) -> None:
         """Look at topics of a namespace."""
         for state in topics:
             self._topics += 1
-            self._groups.add(self._causes(its, state), its.assumed)
+            self._groups.add(self._causes(namespace_audit, state), namespace_audit.assumed)
 
-    def end(self, its: NamespaceAudit) -> None:
+    def end(self, namespace_audit: NamespaceAudit) -> None:
         """No more topics of this namespace."""
-        self._groups.add(its.causes(), its.assumed)
+        self._groups.add(namespace_audit.causes(), namespace_audit.assumed)
 
     def add_unread(self, reasons: Mapping[TopicName, str]) -> None:
         """Topics whose schemas the broker could not show, with its answers."""
@@ -92,10 +94,12 @@ class Audit:
     def report(self, severities: Mapping[str, Severity] = _AS_IN_TABLE) -> AuditReport:
         """What was found, and rated by the severities of its rules: what is off is no step."""
         own = self._settings
-        if own.target and (one := downgrade_cause(own.registry, own.line, own.target)):
-            self._groups.add([one], assumed_values(own.broker))
+        if own.target and (cause := downgrade_cause(own.registry, own.line, own.target)):
+            self._groups.add([cause], assumed_values(own.broker))
         findings = apply_severities(self._groups.findings, severities)
-        changed = sum(any(d.is_loss for d in one.differences) for one in self._differences)
+        changed = sum(
+            any(d.is_loss for d in difference.differences) for difference in self._differences
+        )
         return AuditReport(
             registry=own.registry,
             address=own.address,
@@ -121,23 +125,23 @@ class Audit:
         if own.target:
             yield from upgrade_steps(own.line, own.target, self._deadlines, findings)
 
-    def _causes(self, its: NamespaceAudit, state: TopicState) -> Iterator[Cause]:
-        topic = self._audited(its, state)
+    def _causes(self, namespace_audit: NamespaceAudit, state: TopicState) -> Iterator[Cause]:
+        topic = self._audited(namespace_audit, state)
         if topic is None:
             return
-        its.add(topic)
+        namespace_audit.add(topic)
         self._versions += len(topic.history.entries)
         yield from self._upgrade(topic)
         if self._settings.strategy:
             yield from lockout_causes(topic, self._settings.strategy)
             yield from refusal_causes(topic, self._settings.strategy)
         else:
-            its.add_strategies(topic)
+            namespace_audit.add_strategies(topic)
         yield from health_causes(topic)
 
-    def _audited(self, its: NamespaceAudit, state: TopicState) -> AuditedTopic | None:
+    def _audited(self, namespace_audit: NamespaceAudit, state: TopicState) -> AuditedTopic | None:
         if not state.history.entries:
-            its.add_bare(state.topic.local_name)
+            namespace_audit.add_bare(state.topic.local_name)
             return None
         try:
             history = stored_history(state.history)
@@ -145,7 +149,9 @@ class Audit:
             self.skip(f"{state.topic}: the registry contains a schema that cannot be read: {error}")
             return None
         own = self._settings
-        policies = connection_policies(state.topic, state.policies, its.state.policies, own.broker)
+        policies = connection_policies(
+            state.topic, state.policies, namespace_audit.state.policies, own.broker
+        )
         return AuditedTopic(name=state.topic, history=history, policies=policies, line=own.line)
 
     def _upgrade(self, topic: AuditedTopic) -> Iterator[Cause]:

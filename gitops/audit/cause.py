@@ -54,14 +54,14 @@ class CauseGroups:
 
         The order of the first ones of each cause is kept.
         """
-        for one in (each.marked(assumed or {}) for each in causes):
-            key = (one.finding.rule, one.message, one.finding.hint)
-            self._groups.setdefault(key, []).append(one.finding)
+        for cause in (each.marked(assumed or {}) for each in causes):
+            key = (cause.finding.rule, cause.message, cause.finding.hint)
+            self._groups.setdefault(key, []).append(cause.finding)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """One finding a cause: the worst first, then upgrades, then those with most subjects."""
-        grouped = [group(key[1], found) for key, found in self._groups.items()]
+        grouped = [group(key[1], findings) for key, findings in self._groups.items()]
         return tuple(sorted(grouped, key=_rank))
 
 
@@ -69,6 +69,12 @@ _FAMILIES: Final = "UHS"
 """An upgrade, health, strategies: what was asked for comes first."""
 
 
-def _rank(one: Finding) -> tuple[int, int, str, int, str]:
-    family = one.rule.removeprefix("AUDIT-")[:1]
-    return -one.severity, _FAMILIES.index(family), one.rule, -len(one.members), one.message
+def _rank(finding: Finding) -> tuple[int, int, str, int, str]:
+    family = finding.rule.removeprefix("AUDIT-")[:1]
+    return (
+        -finding.severity,
+        _FAMILIES.index(family),
+        finding.rule,
+        -len(finding.members),
+        finding.message,
+    )

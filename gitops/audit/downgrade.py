@@ -32,14 +32,14 @@ def downgrade_cause(registry: str, present: BrokerLine, target: BrokerLine) -> C
         return None
     listed = "; ".join(f"{ITEM}{kind}" for kind in kinds)
     message = f"only {target.name} accepts these kinds of definitions; {listed}"
-    found = make_finding(
+    finding = make_finding(
         DOWNGRADE,
         message,
         subject=registry,
         hint=f"register none of these while there are brokers of {present.name}, or may be again: "
         f"on {present.name} their topics do not work",
     )
-    return Cause(message=message, finding=found, rests_on=(RELEASE,))
+    return Cause(message=message, finding=finding, rests_on=(RELEASE,))
 
 
 _AVRO_1_12_0: Final = (AVRO_1_12, AVRO_1_12_PLAIN_NAMES)

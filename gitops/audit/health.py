@@ -158,11 +158,13 @@ def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
     entries, told = topic.history.entries, set[tuple[str, str]]()
     for index, (version, new) in enumerate(entries):
         stops: list[Remark] = []
-        for old, one in changes_of_all(types, entries[:index], new, strategy):
-            place, is_step = (one.rule, one.path), old == entries[index - 1][0]
-            if (one.stops_readers or one.stops_old_readers) and (is_step or place not in told):
+        for old, remark in changes_of_all(types, entries[:index], new, strategy):
+            place, is_step = (remark.rule, remark.path), old == entries[index - 1][0]
+            if (remark.stops_readers or remark.stops_old_readers) and (
+                is_step or place not in told
+            ):
                 told.add(place)
-                stops.append(one)
+                stops.append(remark)
         if not stops:
             continue
         where = f"at '{stops[0].path}': " if stops[0].path else ""

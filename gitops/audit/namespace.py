@@ -114,8 +114,8 @@ class NamespaceAudit:
         if self._bare and self._with_schema:
             yield self._bare_cause()
         for message, hint, rests_on in self._policy_pairs():
-            found = make_finding(POLICY_PAIR, message, subject=str(self.name), hint=hint)
-            yield Cause(message=message, finding=found, rests_on=rests_on)
+            finding = make_finding(POLICY_PAIR, message, subject=str(self.name), hint=hint)
+            yield Cause(message=message, finding=finding, rests_on=rests_on)
         if self._loose:
             yield from self._retained_causes()
         if self.state.is_compacted:
@@ -130,8 +130,8 @@ class NamespaceAudit:
         if whole:
             yield whole
         for each in (*self._own, *([] if whole else self._inherited)):
-            if one := stricter_cause(*each, whole=False):
-                yield one
+            if cause := stricter_cause(*each, whole=False):
+                yield cause
 
     def _open_cause(self) -> Cause:
         message = (
@@ -139,8 +139,8 @@ class NamespaceAudit:
             "schema may write anything (schemaValidationEnforced is off)"
         )
         hint = "set schemaValidationEnforced: true where all producers have a schema"
-        found = make_finding(OPEN_PRODUCERS, message, subject=str(self.name), hint=hint)
-        return Cause(message=message, finding=found, rests_on=(VALIDATION, *self._auto_update))
+        finding = make_finding(OPEN_PRODUCERS, message, subject=str(self.name), hint=hint)
+        return Cause(message=message, finding=finding, rests_on=(VALIDATION, *self._auto_update))
 
     @property
     def _auto_update(self) -> tuple[str, ...]:
@@ -177,8 +177,8 @@ class NamespaceAudit:
             message = (
                 "ALWAYS_COMPATIBLE is in force, and whether messages are retained is not known"
             )
-            found = make_finding(RETAINED, message, subject=subject, hint=_ASK_RETENTION)
-            yield Cause(message=message, finding=replace(found, severity=Severity.INFO))
+            finding = make_finding(RETAINED, message, subject=subject, hint=_ASK_RETENTION)
+            yield Cause(message=message, finding=replace(finding, severity=Severity.INFO))
         elif retention.keeps_messages:
             by = "namespace" if own else "broker"
             message = (
@@ -186,10 +186,10 @@ class NamespaceAudit:
                 "that cannot read them"
             )
             label = f"{_retention_text(retention)} ({by})"
-            found = make_finding(
+            finding = make_finding(
                 RETAINED, f"{label}: {message}", subject=subject, hint=_HINT_RETENTION
             )
-            yield Cause(message=message, finding=found)
+            yield Cause(message=message, finding=finding)
 
     def _compacted_causes(self) -> Iterator[Cause]:
         """The namespace, and topics that set the strategy themselves."""
@@ -200,9 +200,9 @@ class NamespaceAudit:
                 f"written again, and {strategy.value} ({by}) lets a version in that cannot read "
                 "them"
             )
-            found = make_finding(COMPACTED, message, subject=subject, hint=hint)
+            finding = make_finding(COMPACTED, message, subject=subject, hint=hint)
             rests_on = (STRATEGY,) if by == "broker" else ()
-            yield Cause(message=message, finding=found, rests_on=rests_on)
+            yield Cause(message=message, finding=finding, rests_on=rests_on)
 
     def _replicated_cause(self) -> Cause:
         clusters = ", ".join(self.state.replication_clusters)
@@ -211,21 +211,21 @@ class NamespaceAudit:
             "on the other side, under that cluster's strategy and numbers"
         )
         hint = "register each schema in all of these clusters before producers use it"
-        found = make_finding(REPLICATED, message, subject=str(self.name), hint=hint)
-        return Cause(message=message, finding=found)
+        finding = make_finding(REPLICATED, message, subject=str(self.name), hint=hint)
+        return Cause(message=message, finding=finding)
 
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])
         more = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
         verb = "has" if len(self._bare) == 1 else "have"
         all_topics = len(self._bare) + self._with_schema
-        found = make_finding(
+        finding = make_finding(
             NO_SCHEMA,
             f"{len(self._bare):,} of {all_topics:,} topics {verb} no schema: {named}{more}",
             subject=str(self.name),
             hint="register a schema, or leave them as they are if bytes are intended",
         )
-        return Cause(message="topics without a schema beside topics with one", finding=found)
+        return Cause(message="topics without a schema beside topics with one", finding=finding)
 
 
 def _retention_text(retention: Retention) -> str:

@@ -54,7 +54,9 @@ def _are_read_alike(topic: AuditedTopic, target: BrokerLine) -> bool:
     """
     types, live = topic.line.types, topic.history.entries
     return all(types.reads_alike(target.types, schema) for _, schema in live) and all(
-        _is_sent(one, line) for one in _candidates(live) for line in (topic.line, target)
+        _is_sent(candidate, line)
+        for candidate in _candidates(live)
+        for line in (topic.line, target)
     )
 
 
@@ -82,49 +84,49 @@ def _candidates(schemas: Iterable[tuple[int | None, StoredSchema]]) -> Iterator[
 def answers(topic: AuditedTopic, line: BrokerLine, asked: tuple[Candidate, ...]) -> Answers:
     """What a line answers to each operation with each of these schemas."""
     return {
-        (operation, each.version): decision
-        for each in asked
-        for operation, decision in _answers_to(topic, line, each)
+        (operation, candidate.version): decision
+        for candidate in asked
+        for operation, decision in _answers_to(topic, line, candidate)
     }
 
 
 def _answers_to(
-    topic: AuditedTopic, line: BrokerLine, each: Candidate
+    topic: AuditedTopic, line: BrokerLine, candidate: Candidate
 ) -> Iterator[tuple[Operation, Decision]]:
     history, strategy = topic.history, topic.policies.strategy
     target = ConnectionTarget(history=history, policies=topic.policies, line=line)
-    produced = decide(target, each.sent)
+    produced = decide(target, candidate.sent)
     yield Operation.PRODUCE, produced
-    yield Operation.CONSUME, check_sent(history, each.sent, strategy, line)
-    is_registration = topic.policies.allows_auto_update and _is_sent(each, line)
+    yield Operation.CONSUME, check_sent(history, candidate.sent, strategy, line)
+    is_registration = topic.policies.allows_auto_update and _is_sent(candidate, line)
     yield (
         Operation.REGISTER,
-        produced if is_registration else register(history, each.info, strategy, line),
+        produced if is_registration else register(history, candidate.info, strategy, line),
     )
-    yield Operation.TEST, compatible(history, each.info, strategy, line)
-    yield Operation.READ, _read(history, each, line)
+    yield Operation.TEST, compatible(history, candidate.info, strategy, line)
+    yield Operation.READ, _read(history, candidate, line)
 
 
-def _read(history: StoredHistory, each: Candidate, line: BrokerLine) -> Decision:
+def _read(history: StoredHistory, candidate: Candidate, line: BrokerLine) -> Decision:
     """What the line does not know the type of cannot be shown, as a half neither (Pulsar 4.0.7).
 
     Nor can another version of its topic; a new one is the latest, which is read alone.
     """
-    if reason := unknown_type(history, line, only_latest=each.version is None):
+    if reason := unknown_type(history, line, only_latest=candidate.version is None):
         return Decision(accepted=False, status=500, reason=reason)
-    row = line.types.row_of(each.sent.type)
+    row = line.types.row_of(candidate.sent.type)
     if row.form is not DefinitionForm.HALVES:
         return _READ
     try:
-        known_halves(line.types.row_of, each.sent)
+        known_halves(line.types.row_of, candidate.sent)
     except UndecodableError as error:
         return Decision(accepted=False, status=500, reason=str(error))
     return _READ
 
 
-def _is_sent(each: Candidate, line: BrokerLine) -> bool:
+def _is_sent(candidate: Candidate, line: BrokerLine) -> bool:
     """Whether an upload stores the bytes that a producer sends."""
     try:
-        return line.types.to_stored(each.info) == each.sent
+        return line.types.to_stored(candidate.info) == candidate.sent
     except PayloadError:
         return False

@@ -22,7 +22,7 @@ def upgrade_steps(
 
     `deadlines` are by topic: "at once" comes before "before the first broker".
     """
-    rules = {one.rule for one in findings}
+    rules = {finding.rule for finding in findings}
     parts = {each: _subjects(findings, deadlines, each) for each in sorted({*deadlines.values()})}
     loses_external = present.rules.has_external and not target.rules.has_external
     external = "; of the type EXTERNAL with --force" if loses_external else ""
@@ -54,10 +54,14 @@ def _subjects(
 ) -> dict[str, set[str]]:
     """The topics of each rule with this deadline."""
     found: dict[str, set[str]] = {}
-    for one in findings:
-        topics = {each.subject for each in one.members if deadlines.get(each.subject) == deadline}
+    for finding in findings:
+        topics = {
+            member.subject
+            for member in finding.members
+            if deadlines.get(member.subject) == deadline
+        }
         if topics:
-            found.setdefault(one.rule, set()).update(topics)
+            found.setdefault(finding.rule, set()).update(topics)
     return found
 
 

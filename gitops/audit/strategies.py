@@ -118,17 +118,17 @@ def stricter_strategies(topic: AuditedTopic, now: Strategy) -> frozenset[Strateg
         # Each pair of versions reads each other, so that every question has been answered.
         return wanted
     return frozenset(
-        each for each in wanted - {Strategy.FULL_TRANSITIVE} if _fits(topic, now, each)
+        strategy for strategy in wanted - {Strategy.FULL_TRANSITIVE} if _fits(topic, now, strategy)
     )
 
 
-def _fits(topic: AuditedTopic, now: Strategy, other: Strategy) -> bool:
-    if unregistered_versions(topic, other):
+def _fits(topic: AuditedTopic, now: Strategy, strategy: Strategy) -> bool:
+    if unregistered_versions(topic, strategy):
         return False
-    if topic.line.rules.unchecked and refused_versions(topic, other):
+    if topic.line.rules.unchecked and refused_versions(topic, strategy):
         return False
     return all(
-        check_sent(topic.history, schema, other, topic.line).accepted
+        check_sent(topic.history, schema, strategy, topic.line).accepted
         or not check_sent(topic.history, schema, now, topic.line).accepted
         for _, schema in topic.history.entries
     )

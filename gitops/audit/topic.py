@@ -44,7 +44,7 @@ class AuditedTopic:
 
     def history_before(self, version: int) -> StoredHistory:
         """The live versions that a version was registered after."""
-        earlier = tuple(one for one in self.history.entries if one[0] < version)
+        earlier = tuple(entry for entry in self.history.entries if entry[0] < version)
         return replace(self.history, entries=earlier)
 
     def rests_on(self, *settings: str) -> tuple[str, ...]:
@@ -71,9 +71,9 @@ def refused_versions(topic: AuditedTopic, strategy: Strategy) -> tuple[tuple[int
     A check that fails on a version that is no valid schema is no refusal by the strategy.
     """
     return tuple(
-        one
-        for one in _exceptions(topic, strategy, _with_all_checkers(topic.line))
-        if one[1].end is End.INCOMPATIBLE
+        exception
+        for exception in _exceptions(topic, strategy, _with_all_checkers(topic.line))
+        if exception[1].end is End.INCOMPATIBLE
     )
 
 
@@ -143,8 +143,12 @@ def mismatch_text(outcome: Outcome) -> str:
     """The first reason, with its place."""
     if not outcome.incompatibilities:
         return outcome.reason
-    one = outcome.incompatibilities[0]
-    return f"at '{one.path}': {one.message}" if one.path else one.message
+    incompatibility = outcome.incompatibilities[0]
+    return (
+        f"at '{incompatibility.path}': {incompatibility.message}"
+        if incompatibility.path
+        else incompatibility.message
+    )
 
 
 def versions_text(versions: tuple[int, ...]) -> str:

@@ -51,16 +51,19 @@ class _Fault:
 def upgrade_deadline(
     topic: AuditedTopic,
     target: BrokerLine,
-    others: Sequence[BrokerLine],
+    other_broker_lines: Sequence[BrokerLine],
     found: Sequence[Difference],
 ) -> str:
     """By when to mend what brokers of the target line refuse.
 
     `others` are further lines in the cluster: one that refuses some of it does so today.
     """
-    lost = {one.asked for one in found if one.is_loss}
-    for line in others:
-        if any(one.is_loss and one.asked in lost for one in differences(topic, line)):
+    lost = {difference.asked for difference in found if difference.is_loss}
+    for line in other_broker_lines:
+        if any(
+            difference.is_loss and difference.asked in lost
+            for difference in differences(topic, line)
+        ):
             return f"at once, since the cluster has brokers of {line.name}"
     return f"before the first broker of {target.name}"
 
@@ -69,8 +72,8 @@ def upgrade_causes(
     topic: AuditedTopic, target: BrokerLine, deadline: str, found: Sequence[Difference]
 ) -> Iterator[Cause]:
     """One for each fault that stops something, one for other refusals, one for what is free."""
-    lost = [one for one in found if one.is_loss]
-    gained = [one for one in found if not one.is_loss]
+    lost = [difference for difference in found if difference.is_loss]
+    gained = [difference for difference in found if not difference.is_loss]
     if lost:
         yield from _losses(topic, target, deadline, lost)
     if gained:
@@ -91,9 +94,10 @@ def _losses(
     elsewhere = {version for fault in faults[1:] for version in fault.versions}
     for number, fault in enumerate(faults):
         own = [
-            one
-            for one in lost
-            if one.version in fault.versions or (not number and one.version not in elsewhere)
+            difference
+            for difference in lost
+            if difference.version in fault.versions
+            or (not number and difference.version not in elsewhere)
         ]
         if own:
             delete = f"delete the topic's schema{how} when the backlog is consumed"
@@ -106,7 +110,7 @@ def _losses(
 
 def _concerns_latest(lost: Sequence[Difference], latest: int) -> bool:
     """Whether more than connections and uploads with older schemas is lost."""
-    asked = (one.asked for one in lost)
+    asked = (difference.asked for difference in lost)
     return any(
         operation is Operation.READ or version in (latest, None) for operation, version in asked
     )
@@ -134,7 +138,7 @@ def _switch(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
     if with_switch is target:
         return ""
     left = refused(topic, with_switch)
-    asked = [one.asked for one in lost]
+    asked = [difference.asked for difference in lost]
     if not (kept := [one for one in asked if one not in left]):
         return ""
     latest = topic.latest_version
@@ -166,7 +170,7 @@ def _other_refusal(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Diffe
 
 def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference]) -> Cause:
     old, new = topic.line.name, target.name
-    what = _operations([one.asked for one in gained], topic.latest_version)
+    what = _operations([difference.asked for difference in gained], topic.latest_version)
     message = f"{new} accepts what {old} refuses: {what}"
     return Cause(
         message=message,
@@ -236,7 +240,7 @@ def _needs_switch(schema: StoredSchema, present: BrokerLine, target: BrokerLine)
 
 
 def _effects(topic: AuditedTopic, lost: Sequence[Difference], target: BrokerLine) -> str:
-    said = _operations([one.asked for one in lost], topic.latest_version)
+    said = _operations([difference.asked for difference in lost], topic.latest_version)
     return f"{target.name} refuses {said}"
 
 

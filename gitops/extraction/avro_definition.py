@@ -128,7 +128,7 @@ class _Writer:
     def _type(self, given: object, metadata: tuple[object, ...], space: str, where: str) -> Avro:
         annotation, metadata = unwrapped(given, metadata)
         if members := union_members(annotation):
-            return _union([self._type(each, metadata, space, where) for each in members])
+            return _union([self._type(member, metadata, space, where) for member in members])
         if (item := item_type(annotation)) is not None:
             return {"type": "array", "items": self._type(item, (), space, where)}
         if (value := value_type(annotation)) is not None:
@@ -159,8 +159,10 @@ def _named(kind: str, cls: type, own: str, space: str) -> dict[str, Any]:
 def _union(members: list[Avro]) -> Avro:
     """The union without unions in it; a single type is none."""
     flat: list[Avro] = []
-    for each in members:
-        flat += [one for one in (each if isinstance(each, list) else [each]) if one not in flat]
+    for member in members:
+        flat += [
+            one for one in (member if isinstance(member, list) else [member]) if one not in flat
+        ]
     return flat if len(flat) > 1 else flat[0]
 
 

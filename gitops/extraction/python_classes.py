@@ -32,16 +32,16 @@ def extract_python(request: ExtractRequest) -> Extraction:
     with _search_first(request.folders), redirect_stdout(sys.stderr):
         cls = _class(request.name)
         kind = _kind(cls, request.name)
-        found = kind.read(cls, _schema_type(kind, request), request)
+        extraction = kind.read(cls, _schema_type(kind, request), request)
     try:
-        TYPES.validate(to_stored(found.info))
+        TYPES.validate(to_stored(extraction.info))
     except (PayloadError, InvalidSchemaDataError, RecursionError) as error:
         raise UsageError(
             f"Pulsar would not accept the definition of {request.name}: {error}",
-            where=str(found.locate("")),
+            where=str(extraction.locate("")),
             hint="names in Avro consist of letters, digits and _",
         ) from error
-    return found
+    return extraction
 
 
 @contextmanager
@@ -106,9 +106,9 @@ def _origin(error: BaseException) -> str:
 
 
 def _kind(cls: object, name: str) -> ClassKind:
-    found = [kind for kind in CLASS_KINDS if isinstance(cls, type) and kind.matches(cls)]
-    if found:
-        return found[0]
+    class_kinds = [kind for kind in CLASS_KINDS if isinstance(cls, type) and kind.matches(cls)]
+    if class_kinds:
+        return class_kinds[0]
     known = [kind.name for kind in CLASS_KINDS]
     what = "a class without a schema" if isinstance(cls, type) else "not a class"
     hint = f"it must be {', '.join(known[:-1])} or {known[-1]}"
@@ -117,11 +117,13 @@ def _kind(cls: object, name: str) -> ClassKind:
 
 def _schema_type(kind: ClassKind, request: ExtractRequest) -> SchemaType:
     if request.schema_type is None:
-        fits = (each for each in kind.types if each.value == request.topic_type)
+        fits = (
+            schema_type for schema_type in kind.types if schema_type.value == request.topic_type
+        )
         return next(fits, kind.types[0])
     wanted = parse_type(request.schema_type)
     if wanted not in kind.types:
-        types = " or ".join(each.value for each in kind.types)
+        types = " or ".join(schema_type.value for schema_type in kind.types)
         raise UsageError(
             f"{request.name} is {kind.name}, which has no schema of type {wanted.value}",
             hint=f"--type {types}",

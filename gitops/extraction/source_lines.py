@@ -92,10 +92,10 @@ def _source_file(cls: type) -> str | None:
 
 def _place(cls: type, member: str) -> tuple[str, ast.stmt] | None:
     file = _source_file(cls)
-    found = _class_node(file, cls.__qualname__) if file else None
-    if file is None or found is None:
+    class_def = _class_node(file, cls.__qualname__) if file else None
+    if file is None or class_def is None:
         return None
-    node = found if not member else next(_assignments(found, member), None)
+    node = class_def if not member else next(_assignments(class_def, member), None)
     return (_shown(file), node) if node else None
 
 
@@ -118,14 +118,14 @@ def _class_node(file: str, qualname: str) -> ast.ClassDef | None:
 
 def _assignments(node: ast.ClassDef, name: str) -> Iterator[ast.stmt]:
     """The statements of a class that give a member its type or its value."""
-    for each in node.body:
+    for stmt in node.body:
         targets: list[ast.expr] = []
-        if isinstance(each, ast.AnnAssign):
-            targets = [each.target]
-        elif isinstance(each, ast.Assign):
-            targets = each.targets
+        if isinstance(stmt, ast.AnnAssign):
+            targets = [stmt.target]
+        elif isinstance(stmt, ast.Assign):
+            targets = stmt.targets
         if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-            yield each
+            yield stmt
 
 
 @cache

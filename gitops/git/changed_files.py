@@ -41,8 +41,8 @@ def changes_between(checkout: Checkout, base: str, head: str) -> tuple[ChangedFi
 
 def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
     """What differs between a commit and the folder: staged, unstaged and untracked files."""
-    found = list(_changed_files(checkout, base))
-    known = {each.after for each in found}
+    files = list(_changed_files(checkout, base))
+    known = {file.after for file in files}
     listed = checkout.ask(
         *("ls-files", "-z", "--others", "--exclude-standard", "--"), *checkout.pathspec
     )
@@ -50,16 +50,16 @@ def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
         place = path.removeprefix(checkout.prefix)
         # A folder that is a clone of its own is listed with a slash; nothing in it is ours.
         if path and not path.endswith("/") and place not in known and _is_ours(place):
-            found.append(ChangedFile(after=place))
+            files.append(ChangedFile(after=place))
     # Not in the index any more and still in the folder: removed and untracked at once.
-    again = {each.after for each in found}
-    return tuple(each for each in found if each.after or each.before not in again)
+    again = {file.after for file in files}
+    return tuple(file for file in files if file.after or file.before not in again)
 
 
 def add_links(files: Iterable[ChangedFile], trees: Iterable[CommitTree]) -> tuple[ChangedFile, ...]:
     """The changed files, and the symbolic links to them: what stands there changes too."""
     found = list(files)
-    changed = {path for each in found for path in (each.before, each.after) if path}
+    changed = {path for file in found for path in (file.before, file.after) if path}
     links = sorted({link for tree in trees for link in tree.links().items()})
     found += [
         ChangedFile(before=link, after=link)
@@ -179,8 +179,8 @@ def _path(line: str, prefix: str) -> str | None:
     return name[2:].removeprefix(prefix)
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    one = found[1]
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    one = match[1]
     return bytes([int(one, 8)]) if len(one) > 1 else bytes([_ESCAPED.get(one, one[0])])
 
 
@@ -194,9 +194,9 @@ class ChangedFolder:
         changed = tuple(changes)
         self._base = base
         self._folder = folder
-        self._submodules = {each.after for each in changed if each.submodule}
-        self._there = {each.after for each in changed if each.after is not None}
-        self._gone = {each.before for each in changed if each.before is not None} - self._there
+        self._submodules = {file.after for file in changed if file.submodule}
+        self._there = {file.after for file in changed if file.after is not None}
+        self._gone = {file.before for file in changed if file.before is not None} - self._there
 
     def paths(self) -> tuple[str, ...]:
         """All files, sorted."""

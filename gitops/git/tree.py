@@ -165,5 +165,7 @@ def is_known(checkout: Checkout, path: str, commits: Iterable[str]) -> bool:
         return False
     pathspec = f":(top,literal){place}"
     listed = [checkout.ask("ls-files", "-z", "--", pathspec)]
-    listed += [checkout.ask("ls-tree", "-z", "--full-tree", one, "--", place) for one in commits]
+    listed += [
+        checkout.ask("ls-tree", "-z", "--full-tree", commit, "--", place) for commit in commits
+    ]
     return any(listed)

@@ -41,7 +41,7 @@ def _boxes(text: str) -> Iterator[_Box]:
     for number, line in enumerate(text.split("\n")):
         if _HEADING.match(line):
             inside = line.startswith(_SECTION)
-        elif inside and (found := _BOX.match(line)):
-            step = found[3].rstrip().removesuffix("<br>")
+        elif inside and (match := _BOX.match(line)):
+            step = match[3].rstrip().removesuffix("<br>")
             counts[step] += 1
-            yield _Box(number, found[2] != " ", step, counts[step])
+            yield _Box(number, match[2] != " ", step, counts[step])

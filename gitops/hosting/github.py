@@ -187,10 +187,10 @@ class GitHubRepository:
         """The files that a pull request changes, with the old names of those that it renames."""
 
         def names() -> Iterator[str]:
-            for each in self._repository.get_pull(pull_request).get_files():
-                yield each.filename
-                if each.previous_filename:
-                    yield each.previous_filename
+            for file in self._repository.get_pull(pull_request).get_files():
+                yield file.filename
+                if file.previous_filename:
+                    yield file.previous_filename
 
         return self._list(f"list the files of pull request #{pull_request}", _READ_PULLS, names())
 
@@ -223,8 +223,8 @@ class GitHubRepository:
         """The files that a pull request changes, each with its hunks; empty for a large one."""
 
         def files() -> Iterator[tuple[str, str]]:
-            for each in self._repository.get_pull(pull_request).get_files():
-                yield each.filename, each.patch or ""
+            for file in self._repository.get_pull(pull_request).get_files():
+                yield file.filename, file.patch or ""
 
         return self._list(f"list the files of pull request #{pull_request}", _READ_PULLS, files())
 
@@ -281,9 +281,9 @@ class GitHubRepository:
 
         def posts() -> Iterator[Post]:
             listed = self._repository.get_issues(state="open", sort="created", direction="asc")
-            for each in listed:
-                if not _PULL_REQUEST.search(each.html_url):
-                    yield _issue(each)
+            for issue in listed:
+                if not _PULL_REQUEST.search(issue.html_url):
+                    yield _issue(issue)
 
         return self._list("list the issues", "issues: read", posts())
 
@@ -331,7 +331,7 @@ class GitHubRepository:
     def _list(self, what: str, permission: str, listed: Iterator[_T]) -> Iterator[_T]:
         """One entry after the other, each within the deadline: some of them need another page."""
         while True:
-            found = self._ask(what, permission, lambda: next(((each,) for each in listed), None))
+            found = self._ask(what, permission, lambda: next(((t,) for t in listed), None))
             if found is None:
                 return
             yield found[0]

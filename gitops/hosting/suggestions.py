@@ -25,10 +25,10 @@ def suggestions_of(report: str, folder: str) -> list[Suggestion]:
     `folder` is where the schemas repository is in its git repository.
     """
     try:
-        found = [_suggestion(patch, folder) for patch in _patches(json.loads(report))]
+        suggestions = [_suggestion(patch, folder) for patch in _patches(json.loads(report))]
     except (ValueError, RecursionError):
         return []
-    return list(dict.fromkeys(each for each in found if each is not None))
+    return list(dict.fromkeys(suggestion for suggestion in suggestions if suggestion is not None))
 
 
 def placed(wanted: list[Suggestion], diffs: Mapping[str, str]) -> list[Suggestion]:
@@ -37,7 +37,9 @@ def placed(wanted: list[Suggestion], diffs: Mapping[str, str]) -> list[Suggestio
     GitHub accepts no other line. A check reads the merge with the base, whose lines may have moved,
     and an artifact may say anything: the text of the lines decides about both.
     """
-    return [each for each in wanted if _fits(each, diffs.get(each.path, ""))]
+    return [
+        suggestion for suggestion in wanted if _fits(suggestion, diffs.get(suggestion.path, ""))
+    ]
 
 
 def marker_start(folder: str) -> str:
@@ -76,10 +78,10 @@ def _items(value: object, key: str) -> Iterator[dict[str, object]]:
 
 def _suggestion(patch: str, folder: str) -> Suggestion | None:
     """The lines that a patch of one hunk changes; None for another, and where none is removed."""
-    found = _PATCH.fullmatch(patch)
-    if not found or _FENCE in patch or "\r" in patch or len(patch) > _MOST_CHARACTERS:
+    match = _PATCH.fullmatch(patch)
+    if not match or _FENCE in patch or "\r" in patch or len(patch) > _MOST_CHARACTERS:
         return None
-    head, *lines = found["hunks"].removesuffix("\n").split("\n")
+    head, *lines = match["hunks"].removesuffix("\n").split("\n")
     start = _HUNK.fullmatch(head)
     if not start or any(line[:1] not in (" ", "+", "-") for line in lines):
         return None
@@ -89,7 +91,7 @@ def _suggestion(patch: str, folder: str) -> Suggestion | None:
     new = tuple(line[1:] for line in body if line[0] != "-")
     if not 0 < len(old) <= _MOST_LINES:
         return None
-    path = found["file"] if folder in ("", ".") else f"{folder.strip('/')}/{found['file']}"
+    path = match["file"] if folder in ("", ".") else f"{folder.strip('/')}/{match['file']}"
     return Suggestion(path=path, first=int(start[1]) + changed[0], old=old, new=new)
 
 
@@ -105,8 +107,8 @@ def _new_lines(diff: str) -> Iterator[tuple[int, tuple[str, str]]]:
     """The lines of the new side of a diff, by number: `+` or blank, and the text."""
     number = 0
     for line in diff.split("\n"):
-        if found := _HUNK.match(line):
-            number = int(found[2])
+        if match := _HUNK.match(line):
+            number = int(match[2])
         elif line[:1] in ("+", " ") and number:
             yield number, (line[0], line[1:])
             number += 1

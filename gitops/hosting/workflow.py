@@ -62,12 +62,12 @@ def checked_token(token: str, names: str) -> str:
 
 def pull_request_of(environ: Mapping[str, str]) -> int:
     """The pull request that the run is for, by GITHUB_REF; raises UsageError where it is none."""
-    found = _PULL_REQUEST.fullmatch(environ.get("GITHUB_REF", ""))
-    if not found:
+    match = _PULL_REQUEST.fullmatch(environ.get("GITHUB_REF", ""))
+    if not match:
         raise UsageError(
             "this run is not for a pull request", hint="name the pull request: --pr NUMBER"
         )
-    return int(found[1])
+    return int(match[1])
 
 
 def _repository(environ: Mapping[str, str]) -> str:
@@ -206,8 +206,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting: list[object] = [error]
     met: set[int] = set()
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, BaseException) and id(found) not in met:
-            met.add(id(found))
-            yield found
-            waiting += [getattr(found, "reason", None), found.__cause__, *found.args]
+        base_exception = waiting.pop()
+        if isinstance(base_exception, BaseException) and id(base_exception) not in met:
+            met.add(id(base_exception))
+            yield base_exception
+            waiting += [
+                getattr(base_exception, "reason", None),
+                base_exception.__cause__,
+                *base_exception.args,
+            ]

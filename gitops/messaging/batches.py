@@ -227,11 +227,11 @@ class Framer:
 
 def _copy_single(message: PendingMessage, metadata: api.MessageMetadata) -> None:
     """What a message carries, in the metadata of its own frame."""
-    for each, value in message.single.ListFields():
-        if each.is_repeated:
+    for field_descriptor, value in message.single.ListFields():
+        if field_descriptor.is_repeated:
             metadata.properties.extend(value)
-        elif each.name in _SHARED_FIELDS:
-            setattr(metadata, each.name, value)
+        elif field_descriptor.name in _SHARED_FIELDS:
+            setattr(metadata, field_descriptor.name, value)
     if message.deliver_at is not None:
         metadata.deliver_at_time = message.deliver_at
 

@@ -101,11 +101,11 @@ class _CompactedReader:
         self._open_rest: Callable[[], _Reader] | None = open_rest
 
     def read(self, most: int) -> Sequence[Entry]:
-        found = self._now.read(most)
+        entries = self._now.read(most)
         if self._open_rest is None:
-            return found
-        kept = [each for each in found if each.ledger < self._before]
-        if len(kept) < len(found) or not (found or self._now.has_more()):
+            return entries
+        kept = [entry for entry in entries if entry.ledger < self._before]
+        if len(kept) < len(entries) or not (entries or self._now.has_more()):
             self._now.close()
             self._now, self._open_rest = self._open_rest(), None
         return kept

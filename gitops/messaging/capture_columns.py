@@ -63,7 +63,7 @@ def to_block(entries: Sequence[Entry], topic: str, partition: int) -> Block:
     """
     messages = MessageTable.of(entries)
     turns, ids = messages.turns, _ids(entries, messages)
-    published = _numbers(each.metadata.publish_time for each in entries)[turns]
+    published = _numbers(entry.metadata.publish_time for entry in entries)[turns]
     columns = {
         "topic": pyarrow.repeat(topic, len(turns)),
         "message_id": _message_ids(entries, turns, ids, partition),
@@ -73,7 +73,7 @@ def to_block(entries: Sequence[Entry], topic: str, partition: int) -> Block:
         "sequence_id": _sequence_ids(entries, messages),
     }
     rows = pyarrow.record_batch([columns[name] for name in SCHEMA.names], schema=SCHEMA)
-    firsts = numpy.array([each.first for each in entries], numpy.int64)[turns]
+    firsts = numpy.array([entry.first for entry in entries], numpy.int64)[turns]
     kept = (ids[:, 2] >= firsts) | (ids[:, 2] < 0)
     return Block(rows, ids, published).select(kept & ~messages.flags("compacted_out"))
 
@@ -85,8 +85,8 @@ def _numbers(values: Iterable[int]) -> Integers:
 
 def _ids(entries: Sequence[Entry], messages: MessageTable) -> Integers:
     found = numpy.empty((len(messages.turns), 3), numpy.int64)
-    found[:, 0] = _numbers(each.ledger for each in entries)[messages.turns]
-    found[:, 1] = _numbers(each.number for each in entries)[messages.turns]
+    found[:, 0] = _numbers(entry.ledger for entry in entries)[messages.turns]
+    found[:, 1] = _numbers(entry.number for entry in entries)[messages.turns]
     found[:, 2] = messages.indexes
     return found
 
@@ -95,7 +95,7 @@ def _message_ids(
     entries: Sequence[Entry], turns: Integers, ids: Integers, partition: int
 ) -> pyarrow.StringArray:
     """`ledger:entry:partition:batch`, as pulsar-admin writes them."""
-    texts = [f"{each.ledger}:{each.number}:{partition}" for each in entries]
+    texts = [f"{entry.ledger}:{entry.number}:{partition}" for entry in entries]
     prefixes = pyarrow.array(texts, pyarrow.string()).take(pyarrow.array(turns))
     indexes = pyarrow.array(ids[:, 2]).cast(pyarrow.string())
     return pyarrow.compute.binary_join_element_wise(prefixes, indexes, ":")
@@ -103,14 +103,16 @@ def _message_ids(
 
 def _of_entries(entries: Sequence[Entry]) -> Iterable[tuple[str, pyarrow.Array]]:
     """What all messages of an entry have alike, a value for each entry."""
-    every = [each.metadata for each in entries]
-    yield "producer_name", _texts([each.producer_name for each in every])
+    every = [entry.metadata for entry in entries]
+    yield "producer_name", _texts([metadata.producer_name for metadata in every])
     yield "schema_version", pyarrow.array(map(_version, every), pyarrow.int64())
-    sources = [each.replicated_from or None for each in every]
+    sources = [metadata.replicated_from or None for metadata in every]
     yield "replicated_from", _texts(sources)
-    due = [each.deliver_at_time or None for each in every]
+    due = [metadata.deliver_at_time or None for metadata in every]
     yield "deliver_at", pyarrow.array(due, pyarrow.int64()).cast(TIME)
-    encrypted = [_encryption(each) if each.metadata.encryption_keys else None for each in entries]
+    encrypted = [
+        _encryption(entry) if entry.metadata.encryption_keys else None for entry in entries
+    ]
     yield "encryption", pyarrow.array(encrypted, ENCRYPTION)
 
 
@@ -137,10 +139,10 @@ def _keys(keys: pyarrow.BinaryArray, is_encoded: NDArray[numpy.bool_]) -> dict[s
     """Their bytes, and of each whether it was sent as base64."""
     encoded = is_encoded.tolist()
     if is_encoded.any():
-        found = keys.to_pylist()
+        pylist = keys.to_pylist()
         for at in numpy.flatnonzero(is_encoded).tolist():
-            found[at], encoded[at] = _decoded(found[at])
-        keys = pyarrow.array(found, pyarrow.binary())
+            pylist[at], encoded[at] = _decoded(pylist[at])
+        keys = pyarrow.array(pylist, pyarrow.binary())
     missing = keys.is_null().to_numpy(zero_copy_only=False)
     return {"key": keys, "key_is_base64": pyarrow.array(numpy.array(encoded, bool), mask=missing)}
 
@@ -155,14 +157,14 @@ def _decoded(key: bytes | None) -> tuple[bytes | None, bool]:
 
 def _sequence_ids(entries: Sequence[Entry], messages: MessageTable) -> pyarrow.Int64Array:
     """Those of the messages, or of the entry where an old producer gave them none."""
-    found = _numbers(each.metadata.sequence_id for each in entries)[messages.turns]
+    found = _numbers(entry.metadata.sequence_id for entry in entries)[messages.turns]
     return pyarrow.array(messages.numbers("sequence_id", found))
 
 
 def _texts(values: Sequence[str | bytes | None]) -> pyarrow.StringArray:
     """Texts of producers and brokers, whatever bytes they have."""
     found = [
-        each.decode("utf-8", "replace") if isinstance(each, bytes) else each for each in values
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values
     ]
     return pyarrow.array(found, pyarrow.string())
 
@@ -173,7 +175,7 @@ def _encryption(entry: Entry) -> dict[str, Any]:
         {
             "name": key.key,
             "value": key.value,
-            "metadata": [(each.key, each.value) for each in key.metadata],
+            "metadata": [(key_value.key, key_value.value) for key_value in key.metadata],
         }
         for key in metadata.encryption_keys
     ]

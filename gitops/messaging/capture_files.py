@@ -106,9 +106,9 @@ class Selection(_Document):
     since_text: str | None = None
     until_text: str | None = None
 
-    def is_same(self, other: Selection) -> bool:
+    def is_same(self, selection: Selection) -> bool:
         """Whether it was asked for alike; a duration counts from where the capture began."""
-        then, now = (each.model_copy(update={"since": 0, "until": 0}) for each in (self, other))
+        then, now = (each.model_copy(update={"since": 0, "until": 0}) for each in (self, selection))
         return then == now
 
 
@@ -140,25 +140,25 @@ class CaptureManifest(_Document):
     @property
     def is_complete(self) -> bool:
         """Whether all partitions were read to their ends."""
-        return all(each.is_done for each in self.partitions)
+        return all(partition.is_done for partition in self.partitions)
 
     @property
     def without_schema(self) -> Mapping[int, int]:
         """The messages of all partitions whose version has no schema beside them, by version."""
-        found: Counter[int] = Counter()
-        for each in self.partitions:
-            found.update(each.without_schema)
-        return dict(sorted(found.items()))
+        counter: Counter[int] = Counter()
+        for partition in self.partitions:
+            counter.update(partition.without_schema)
+        return dict(sorted(counter.items()))
 
     @property
     def messages_by_version(self) -> Mapping[int, int] | None:
         """The messages of all partitions by schema version; None where they were not counted."""
-        found: Counter[int] = Counter()
+        counter: Counter[int] = Counter()
         for state in self.partitions:
             if state.messages_by_version is None:
                 return None
-            found.update(state.messages_by_version)
-        return dict(sorted(found.items()))
+            counter.update(state.messages_by_version)
+        return dict(sorted(counter.items()))
 
     @property
     def checksums(self) -> Mapping[str, str]:
@@ -171,7 +171,10 @@ class CaptureManifest(_Document):
 
     def with_state(self, state: PartitionState) -> CaptureManifest:
         """With the newer state of a partition."""
-        states = (state if each.partition == state.partition else each for each in self.partitions)
+        states = (
+            state if partition.partition == state.partition else partition
+            for partition in self.partitions
+        )
         return self.model_copy(update={"partitions": tuple(states)})
 
 
@@ -201,19 +204,19 @@ class CaptureFolder:
         """The manifest, None where there is none; raises UsageError for one that is broken."""
         path = self.path / MANIFEST
         try:
-            found = CaptureManifest.model_validate_json(_read_document(path))
+            capture_manifest = CaptureManifest.model_validate_json(_read_document(path))
         except FileNotFoundError:
             return None
         except (ValidationError, OSError) as error:
             raise UsageError(
                 f"{path} is not the manifest of a capture", hint="name another folder"
             ) from error
-        if found.format > FORMAT:
+        if capture_manifest.format > FORMAT:
             raise UsageError(
-                f"{path} is of format {found.format}, and this program reads {FORMAT}",
+                f"{path} is of format {capture_manifest.format}, and this program reads {FORMAT}",
                 hint="upgrade pulsar-schema-gitops",
             )
-        return found
+        return capture_manifest
 
     def schemas(self) -> Mapping[int, SchemaInfo]:
         """The schemas that lie beside the messages; raises UsageError for one that is broken."""

@@ -90,7 +90,7 @@ def capture_topic(
     for index, state in enumerate(manifest.partitions):
         if state.is_done or job.stopped():
             continue
-        before = sum(each.chosen for each in manifest.partitions) - state.chosen
+        before = sum(partition.chosen for partition in manifest.partitions) - state.chosen
         tell = partial(_tell, progress, job.topic, before)
         for newer in _PartitionCapture(job, manifest, state, _share(manifest, index)).run(tell):
             manifest = manifest.with_state(newer)
@@ -107,7 +107,7 @@ def _share(manifest: CaptureManifest, index: int) -> int | None:
     limit = manifest.selection.limit
     if limit is None:
         return None
-    before = sum(each.chosen for each in manifest.partitions[:index])
+    before = sum(partition.chosen for partition in manifest.partitions[:index])
     left, partitions = limit - before, len(manifest.partitions) - index
     return -(-left // partitions)
 
@@ -195,8 +195,8 @@ class _PartitionCapture:
         }
         update: dict[str, object] = {}
         if self._state.messages_by_version is not None:
-            found = counts + Counter(self._state.messages_by_version)
-            update["messages_by_version"] = dict(sorted(found.items()))
+            counter = counts + Counter(self._state.messages_by_version)
+            update["messages_by_version"] = dict(sorted(counter.items()))
         if lost:
             update["without_schema"] = dict(Counter(lost) + Counter(self._state.without_schema))
         self._state = self._state.model_copy(update=update)
@@ -255,9 +255,9 @@ class _PartitionCapture:
         self._state = self._state.model_copy(update=update)
         return found
 
-    def _add_left_out(self, more: Counter[str]) -> None:
-        found = Counter(self._state.left_out) + more
-        messages = self._state.messages - more.total()
+    def _add_left_out(self, counter: Counter[str]) -> None:
+        found = Counter(self._state.left_out) + counter
+        messages = self._state.messages - counter.total()
         self._state = self._state.model_copy(
             update={"left_out": dict(sorted(found.items())), "messages": messages}
         )
@@ -293,8 +293,8 @@ def _masked(block: Block, mask: PayloadMask, left_out: Counter[str]) -> Block:
             left_out[found] += 1
         else:
             hidden.append(found)
-    payloads = pyarrow.array([one.payload for one in hidden], pyarrow.binary())
-    keys = pyarrow.array([one.key for one in hidden], pyarrow.binary())
+    payloads = pyarrow.array([message.payload for message in hidden], pyarrow.binary())
+    keys = pyarrow.array([message.key for message in hidden], pyarrow.binary())
     return block.select(kept).with_columns(key=keys, payload=payloads, is_null=payloads.is_null())
 
 

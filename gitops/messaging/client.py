@@ -75,7 +75,7 @@ class MessagingClient:
     async def close(self) -> None:
         """Close all producers, then the connections."""
         producers, self._producers = self._producers, set()
-        await asyncio.gather(*(each.close() for each in producers))
+        await asyncio.gather(*(producer.close() for producer in producers))
         await self._cluster.close()
 
     async def __aenter__(self) -> Self:
@@ -107,14 +107,14 @@ class MessagingClient:
             return BytesSchema()
         if given is not AUTO_PRODUCE:
             return schema_of(given)
-        found = await self.schema(topic)
-        return BytesSchema() if found is None else AutoProduceSchema(found)
+        schema = await self.schema(topic)
+        return BytesSchema() if schema is None else AutoProduceSchema(schema)
 
 
 async def _open_all(partitions: Sequence[TopicProducer]) -> None:
     """Open the first alone, so that it registers the schema, then the others at once."""
     await partitions[0].open()
-    await asyncio.gather(*(each.open() for each in partitions[1:]))
+    await asyncio.gather(*(partition.open() for partition in partitions[1:]))
 
 
 def full_name(topic: str) -> str:

@@ -46,8 +46,8 @@ class Decryption:
 
     def decrypted(self, metadata: api.MessageMetadata, payload: bytes) -> bytes | None:
         """The payload as it was before, None where it is for none of our keys."""
-        for each in metadata.encryption_keys:
-            if cipher := self._cipher(each.value):
+        for encryption_key in metadata.encryption_keys:
+            if cipher := self._cipher(encryption_key.value):
                 try:
                     return cipher.decrypt(metadata.encryption_param, payload, None)
                 except (InvalidTag, ValueError):

@@ -66,7 +66,7 @@ class ChunkedMessages:
     @property
     def begin(self) -> Position | None:
         """Where the oldest message begins that is not whole."""
-        return next((each.begin for each in self._open.values()), None)
+        return next((position.begin for position in self._open.values()), None)
 
     def joined(self, at: Position, metadata: api.MessageMetadata, chunk: bytes) -> bytes | None:
         """The payload that is whole with the chunk of that entry, None while it is not."""
@@ -74,8 +74,8 @@ class ChunkedMessages:
         if number == 0:
             self._drop(metadata.uuid)
             self._open[metadata.uuid] = _OpenMessage(at, [])
-        found = self._open.get(metadata.uuid)
-        if found is None or number < len(chunks := found.chunks):
+        position = self._open.get(metadata.uuid)
+        if position is None or number < len(chunks := position.chunks):
             return None  # it was sent twice, or its beginning is no longer there
         if number > len(chunks):
             self._drop(metadata.uuid)
@@ -89,8 +89,8 @@ class ChunkedMessages:
         return b"".join(chunks)
 
     def _drop(self, uuid: str) -> None:
-        if found := self._open.pop(uuid, None):
-            self._size -= sum(map(len, found.chunks))
+        if position := self._open.pop(uuid, None):
+            self._size -= sum(map(len, position.chunks))
 
     def _bound(self) -> None:
         while len(self._open) > _MOST_OPEN or self._size > _MOST_BYTES:

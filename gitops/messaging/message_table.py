@@ -65,19 +65,19 @@ class MessageTable:
     @classmethod
     def of(cls, entries: Sequence[Entry]) -> MessageTable:
         """All messages of the entries; raises ProtocolError."""
-        counts = numpy.array([len(each.starts) for each in entries], numpy.int64)
+        counts = numpy.array([len(entry.starts) for entry in entries], numpy.int64)
         turns = numpy.repeat(numpy.arange(len(entries)), counts)
         before = numpy.cumsum(counts) - counts
-        bodies = numpy.cumsum([0, *(len(each.body) for each in entries)])[:-1]
+        bodies = numpy.cumsum([0, *(len(entry.body) for entry in entries)])[:-1]
         starts, middles, ends = (
             numpy.fromiter(chain.from_iterable(places), numpy.int64, len(turns)) + bodies[turns]
             for places in zip(
-                *((one.starts, one.middles, one.ends) for one in entries), strict=True
+                *((entry.starts, entry.middles, entry.ends) for entry in entries), strict=True
             )
         )
-        is_batch = numpy.array([each.is_batch for each in entries], numpy.int64)[turns]
+        is_batch = numpy.array([entry.is_batch for entry in entries], numpy.int64)[turns]
         indexes = numpy.where(is_batch, numpy.arange(len(turns)) - before[turns], -1)
-        data = b"".join((*(each.body for each in entries), PADDING))
+        data = b"".join((*(entry.body for entry in entries), PADDING))
         found = scan_fields(_octets(data), starts, middles)
         numbers = _PLACES[is_batch[found.owners], numpy.minimum(found.numbers, _LARGEST_NUMBER)]
         fields = found._replace(numbers=numbers)
@@ -97,10 +97,10 @@ class MessageTable:
 
     def bytes(self, name: str) -> pyarrow.BinaryArray:
         """Bytes of each message, null where it has none."""
-        found = self.fields.select(self._chosen(name) & self.fields.is_bytes)
-        if not len(found.owners):
+        fields = self.fields.select(self._chosen(name) & self.fields.is_bytes)
+        if not len(fields.owners):
             return pyarrow.nulls(len(self.turns), pyarrow.binary())
-        return _bytes(self.data, self.starts, found)
+        return _bytes(self.data, self.starts, fields)
 
     def payloads(self) -> pyarrow.BinaryArray:
         """Null for one without a byte whose value is null."""
@@ -114,10 +114,10 @@ class MessageTable:
         counts = numpy.bincount(pairs.owners, minlength=len(self.turns))
         offsets = numpy.concatenate(([0], numpy.cumsum(counts))).astype(numpy.int32)
         starts = pairs.starts
-        found = scan_fields(_octets(self.data), starts, starts + pairs.values)
-        found = found.select(found.is_bytes)
+        fields = scan_fields(_octets(self.data), starts, starts + pairs.values)
+        fields = fields.select(fields.is_bytes)
         keys, values = (
-            _bytes(self.data, starts, found.select(found.numbers == number)).fill_null(b"")
+            _bytes(self.data, starts, fields.select(fields.numbers == number)).fill_null(b"")
             for number in (1, 2)
         )
         try:

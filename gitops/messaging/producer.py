@@ -119,7 +119,7 @@ class Producer:
     @property
     def last_sequence_id(self) -> int:
         """The largest that is acknowledged, -1 where there is none."""
-        return max(each.last_sequence_id for each in self.partitions)
+        return max(partition.last_sequence_id for partition in self.partitions)
 
     def new_message(self, schema: Any = None) -> MessageBuilder:  # noqa: ANN401 - see schema_of
         """A message with the producer's own schema, or with another one.
@@ -128,14 +128,14 @@ class Producer:
         """
         if schema is None:
             return MessageBuilder(self, self.schema)
-        other = schema_of(schema)
-        if self._settings.multi_schema == "disabled" and other.digest != self.schema.digest:
+        other_schema = schema_of(schema)
+        if self._settings.multi_schema == "disabled" and other_schema.digest != self.schema.digest:
             raise UsageError(
                 "the producer sends only messages of its schema",
                 where=self.topic,
                 hint='open it with multi_schema="auto" to send messages of other schemas',
             )
-        return MessageBuilder(self, other)
+        return MessageBuilder(self, other_schema)
 
     async def enqueue(
         self, message: Message, *, is_awaited: bool = False
@@ -172,9 +172,9 @@ class Producer:
         Raises the first error since the last flush of what was enqueued, also where a receipt has
         it. The error of a `send` is raised there, and not again.
         """
-        flushes = (each.flush() for each in self.partitions)
-        found = await asyncio.gather(*flushes, return_exceptions=True)
-        for error in found:
+        flushes = (partition.flush() for partition in self.partitions)
+        base_exceptions = await asyncio.gather(*flushes, return_exceptions=True)
+        for error in base_exceptions:
             if error is not None:
                 raise error
 
@@ -183,10 +183,10 @@ class Producer:
         if self._is_closed:
             return
         self._is_closed = True
-        flushes = (each.flush() for each in self.partitions)
+        flushes = (partition.flush() for partition in self.partitions)
         await asyncio.gather(*flushes, return_exceptions=True)
         await self.versions.close()
-        await asyncio.gather(*(each.close() for each in self.partitions))
+        await asyncio.gather(*(partition.close() for partition in self.partitions))
 
     async def __aenter__(self) -> Self:
         return self
@@ -263,7 +263,7 @@ def _tell(interceptor: Interceptor, message: Message, receipt: asyncio.Future[Me
         if done.cancelled():
             return
         error = done.exception()
-        found = None if error else done.result()
-        interceptor.on_send_acknowledgement(message, found, error)
+        message_id = None if error else done.result()
+        interceptor.on_send_acknowledgement(message, message_id, error)
 
     receipt.add_done_callback(on_done)

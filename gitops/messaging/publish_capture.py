@@ -79,7 +79,7 @@ class CaptureSource:
         Raises UsageError for a file that is damaged.
         """
         partitions = (self._of_partition(state) for state in self.manifest.partitions)
-        return heapq.merge(*partitions, key=lambda each: (each[1].publish_time, each[0]))
+        return heapq.merge(*partitions, key=lambda message: (message[1].publish_time, message[0]))
 
     def _of_partition(self, state: PartitionState) -> Iterator[PlacedMessage]:
         for path in _parts(self.folder, self.manifest, state):
@@ -99,7 +99,7 @@ def read_source(root: Path) -> CaptureSource:
     for state in manifest.partitions:
         counts += _counts(folder, manifest, state)
     schemas = folder.schemas()
-    used = sorted(each for each in counts if each is not None)
+    used = sorted(count for count in counts if count is not None)
     if missing := [each for each in used if each not in schemas]:
         versions = ", ".join(f"v{each}" for each in missing)
         raise UsageError(
@@ -127,16 +127,16 @@ def _counts(
     folder: CaptureFolder, manifest: CaptureManifest, state: PartitionState
 ) -> Counter[int | None]:
     """The messages of a partition by version; raises UsageError where some are missing."""
-    found: Counter[int | None] = Counter()
+    counter: Counter[int | None] = Counter()
     for path in _parts(folder, manifest, state):
-        found += count_versions(path, manifest.part_format)
-    if found.total() != state.messages:
+        counter += count_versions(path, manifest.part_format)
+    if counter.total() != state.messages:
         raise UsageError(
-            f"{folder.path} is damaged: partition {state.partition} has {found.total()} messages, "
-            f"and its manifest counts {state.messages}",
+            f"{folder.path} is damaged: partition {state.partition} has {counter.total()} "
+            f"messages, and its manifest counts {state.messages}",
             hint=AGAIN,
         )
-    return found
+    return counter
 
 
 def _parts(

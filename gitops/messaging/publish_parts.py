@@ -110,8 +110,10 @@ def count_versions(path: Path, part_format: PartFormat) -> Counter[int | None]:
 
 def count_encrypted(path: Path, part_format: PartFormat) -> int:
     """How many messages of a part are encrypted still; raises UsageError as `read_part`."""
-    encryptions = (each.encryption for each in read_part(path, part_format))
-    return sum(each is not None and not each["is_decrypted"] for each in encryptions)
+    encryptions = (message.encryption for message in read_part(path, part_format))
+    return sum(
+        encryption is not None and not encryption["is_decrypted"] for encryption in encryptions
+    )
 
 
 def _parquet(path: Path) -> Iterator[CapturedMessage]:
@@ -125,11 +127,11 @@ def _parquet(path: Path) -> Iterator[CapturedMessage]:
 
 
 def _parquet_versions(path: Path) -> Counter[int | None]:
-    found: Counter[int | None] = Counter()
+    counter: Counter[int | None] = Counter()
     for batch in _batches(path, ["schema_version"]):
         for each in pyarrow.compute.value_counts(batch.column(0)).to_pylist():
-            found[each["values"]] += each["counts"]
-    return found
+            counter[each["values"]] += each["counts"]
+    return counter
 
 
 def _batches(path: Path, columns: list[str]) -> Iterator[pyarrow.RecordBatch]:
@@ -162,7 +164,7 @@ def _with_numbers(schema: Any) -> Any:  # noqa: ANN401 - any node of it
 
 
 def _avro_versions(path: Path) -> Counter[int | None]:
-    return Counter(each.schema_version for each in _avro(path))
+    return Counter(message.schema_version for message in _avro(path))
 
 
 _READERS: Final[dict[PartFormat, Callable[[Path], Iterator[CapturedMessage]]]] = {

@@ -202,7 +202,7 @@ class _Publisher:
         self._producer = producer
         self._schemas = schemas
         self._before = state
-        self._last = [each.last_sequence_id for each in producer.partitions]
+        self._last = [partition.last_sequence_id for partition in producer.partitions]
         self._done = state.done
         self._failed = Counter(state.failed)
         self._sent: deque[_Sent] = deque()
@@ -218,8 +218,8 @@ class _Publisher:
             await self._settle_all()
         except Exception as error:  # noqa: BLE001 - it is told with how far it came
             cause = error
-        for each in self._sent:
-            each.receipt.add_done_callback(_ignore)
+        for message_id in self._sent:
+            message_id.receipt.add_done_callback(_ignore)
         state = self._state(self._sent[-1].number + 1 if self._sent else self._done)
         self._job.journal.save(state)
         return Publication(

@@ -106,19 +106,21 @@ class ReaderSession:
         """
         if self._connection is None and not self._waiting:
             await self._reattach()
-        found: list[Entry] = []
+        entries: list[Entry] = []
         count = size = 0
-        while count < most and size < _MOST_BYTES and await self._wait(_MOMENT if found else _WAIT):
+        while (
+            count < most and size < _MOST_BYTES and await self._wait(_MOMENT if entries else _WAIT)
+        ):
             at, content = self._waiting.popleft()
             self._size -= len(content)
             size += len(content)
-            found.append(self._read(at, content))
-            sent = max(1, found[-1].metadata.num_messages_in_batch)
+            entries.append(self._read(at, content))
+            sent = max(1, entries[-1].metadata.num_messages_in_batch)
             count += sent
             self._used += sent
-        self._lost = None if found else self._lost
+        self._lost = None if entries else self._lost
         self._ask_for_more()
-        return found
+        return entries
 
     async def has_more(self) -> bool:
         """Whether the broker has an entry that was not read, or cannot say so now.
@@ -192,12 +194,12 @@ class ReaderSession:
         if self._start and _is_read((at.ledgerId, at.entryId), self._start):
             return Entry(at.ledgerId, at.entryId, read_content(content)[0])
         try:
-            found = self._entries.read(at, content)
+            entry = self._entries.read(at, content)
         except MessagingError as error:
             error.where = f"{self._topic}, message {at.ledgerId}:{at.entryId}"
             raise
         self._start = Position(at.ledgerId, at.entryId, -1)
-        return found
+        return entry
 
     def _ask_for_more(self) -> None:
         if self._used >= _PERMITS // 2 and self._connection is not None:

@@ -69,7 +69,7 @@ class ForwardSelection:
             for row in rows
         ]
         chosen.extend(new)
-        size = self._bytes.get((topic, version), 0) + sum(len(one.payload) for one in new)
+        size = self._bytes.get((topic, version), 0) + sum(len(message.payload) for message in new)
         self._bytes[topic, version] = size
         if len(chosen) > 2 * most or size > 2 * MOST_CHOSEN_BYTES:
             self._cut(topic, version, most)
@@ -78,7 +78,7 @@ class ForwardSelection:
         kept = lowest_hashes(self._chosen[topic, version], most)
         self._chosen[topic, version] = kept
         self._below[topic, version] = kept[-1].hash if kept else 0
-        self._bytes[topic, version] = sum(len(one.payload) for one in kept)
+        self._bytes[topic, version] = sum(len(message.payload) for message in kept)
 
     def end(self) -> dict[tuple[str, int], list[ForwardMessage]]:
         """What was chosen, sorted."""
@@ -96,9 +96,9 @@ def hash_bounds(
     `chosen` may grow meanwhile, in another thread.
     """
     return {
-        version: its[-1].hash
-        for version, its in list(chosen.items())
-        if its and len(its) >= limits.forward_rows[version[0]]
+        version: messages[-1].hash
+        for version, messages in list(chosen.items())
+        if messages and len(messages) >= limits.forward_rows[version[0]]
     }
 
 
@@ -283,7 +283,7 @@ def _messages_before(part: Part, rows: int) -> str:
 
 def join_batches(batches: Iterable[OwnedBatch]) -> Iterator[OwnedBatch]:
     """Small batches of the same owners as one: what a call of a kernel costs is shared."""
-    for owners, its in groupby(batches, key=lambda one: one[0]):
+    for owners, its in groupby(batches, key=lambda owner: owner[0]):
         waiting: list[pyarrow.RecordBatch] = []
         rows = size = 0
         for _, batch in its:

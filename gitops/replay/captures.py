@@ -75,7 +75,7 @@ def with_captured_samples(repository: Repository, captures: Captures) -> Reposit
 def _samples(source: TopicSource, captured: CapturedTopic | None) -> tuple[Sample, ...]:
     if captured is None:
         return ()
-    sensitive = captured.masked.union(*(each.sensitive for each in source.samples))
+    sensitive = captured.masked.union(*(sample.sensitive for sample in source.samples))
     return tuple(
         Sample(
             format=sample_format,

@@ -151,7 +151,7 @@ def encode(result: PartResult) -> bytes:
         later=result.later,
         tallies=list(result.tallies.items()),
         unread=result.unread,
-        chosen=[(topic, version, its) for (topic, version), its in result.chosen.items()],
+        chosen=[(topic, version, messages) for (topic, version), messages in result.chosen.items()],
     )
     return msgspec.msgpack.encode(encoded)
 
@@ -164,20 +164,20 @@ def decode(data: bytes) -> PartResult:
         later=encoded.later,
         tallies=dict(encoded.tallies),
         unread=encoded.unread,
-        chosen={(topic, version): its for topic, version, its in encoded.chosen},
+        chosen={(topic, version): messages for topic, version, messages in encoded.chosen},
     )
 
 
-def merge(into: PartResult, other: PartResult, limits: Limits) -> None:
+def merge(into: PartResult, part_result: PartResult, limits: Limits) -> None:
     """Add `other` to `into`; `other` is not to be used afterwards."""
-    into.rows += other.rows
-    into.later += other.later
-    into.unread.extend(other.unread)
-    for key, tally in other.tallies.items():
+    into.rows += part_result.rows
+    into.later += part_result.later
+    into.unread.extend(part_result.unread)
+    for key, tally in part_result.tallies.items():
         known = into.tallies.setdefault(key, tally)
         if known is not tally:
             add_tally(known, tally, limits.examples)
-    for version, chosen in other.chosen.items():
+    for version, chosen in part_result.chosen.items():
         both = into.chosen.get(version, []) + chosen
         into.chosen[version] = lowest_hashes(both, limits.forward_rows.get(version[0], 0))
 
@@ -189,56 +189,65 @@ class Limits(msgspec.Struct, frozen=True):
     forward_rows: Mapping[str, int]
 
 
-def add_tally(into: Tally, other: Tally, examples: int) -> None:
+def add_tally(into: Tally, tally: Tally, examples: int) -> None:
     """Add the counts of the same key."""
-    into.rows += other.rows
-    into.failed += other.failed
-    known = {(one.path, one.reason): one for one in into.failures}
-    for failed in other.failures:
+    into.rows += tally.rows
+    into.failed += tally.failed
+    known = {(failure.path, failure.reason): failure for failure in into.failures}
+    for failed in tally.failures:
         same = known.get((failed.path, failed.reason))
         if same is None:
             into.failures.append(failed)
         else:
             add_failed_rows(same, failed, examples)
-    for path, counts in other.fields.items():
+    for path, counts in tally.fields.items():
         add_counts(into.fields.setdefault(path, Counts()), counts)
 
 
-def add_failed_rows(into: FailedRows, other: FailedRows, examples: int) -> None:
+def add_failed_rows(into: FailedRows, rows: FailedRows, examples: int) -> None:
     """Add the rows of the same reason."""
-    into.rows += other.rows
-    both = {*into.examples, *other.examples}
+    into.rows += rows.rows
+    both = {*into.examples, *rows.examples}
     into.examples = heapq.nsmallest(examples, both, key=_example_order)
 
 
-def _example_order(one: Example) -> tuple[tuple[str, int, str], str, bytes, str, str, bool]:
+def _example_order(example: Example) -> tuple[tuple[str, int, str], str, bytes, str, str, bool]:
     """By place, then by payload, as `Readings` has it: several messages may have one id."""
-    value = one.value or ""
-    return natural_order(one.where), one.where, one.digest, one.message, value, one.value is None
+    value = example.value or ""
+    return (
+        natural_order(example.where),
+        example.where,
+        example.digest,
+        example.message,
+        value,
+        example.value is None,
+    )
 
 
-def add_counts(into: Counts, other: Counts) -> None:
+def add_counts(into: Counts, counts: Counts) -> None:
     """Add the counts of the same path."""
     for name in _NUMBERS:
-        setattr(into, name, getattr(into, name) + getattr(other, name))
-    for mine, theirs in ((into.symbols, other.symbols), (into.branches, other.branches)):
+        setattr(into, name, getattr(into, name) + getattr(counts, name))
+    for mine, theirs in ((into.symbols, counts.symbols), (into.branches, counts.branches)):
         for name, number in theirs.items():
             mine[name] = mine.get(name, 0) + number
-    for unit, histogram in other.histograms.items():
+    for unit, histogram in counts.histograms.items():
         add_histogram(into.histograms.setdefault(unit, Histogram()), histogram)
-    into.example = lower_example(into.example, other.example)
+    into.example = lower_example(into.example, counts.example)
 
 
-def lower_example(one: ChangedValue | None, other: ChangedValue | None) -> ChangedValue | None:
+def lower_example(
+    left: ChangedValue | None, changed_value: ChangedValue | None
+) -> ChangedValue | None:
     """The one at the lower place."""
-    if one is None or other is None:
-        return one or other
+    if left is None or changed_value is None:
+        return left or changed_value
 
     def order(each: ChangedValue) -> tuple[object, ...]:
         values = each.before, each.after
         return (*each[:4], *(value or "" for value in values), *(value is None for value in values))
 
-    return min(one, other, key=order)
+    return min(left, changed_value, key=order)
 
 
 def natural_order(where: str) -> tuple[str, int, str]:
@@ -259,8 +268,8 @@ def lowest_hashes(chosen: list[ForwardMessage], most: int) -> list[ForwardMessag
     """
     kept = sorted(chosen)[:most]
     size = 0
-    for number, one in enumerate(kept, 1):
-        size += len(one.payload)
+    for number, message in enumerate(kept, 1):
+        size += len(message.payload)
         if size >= MOST_CHOSEN_BYTES:
             return kept[:number]
     return kept
@@ -269,7 +278,7 @@ def lowest_hashes(chosen: list[ForwardMessage], most: int) -> list[ForwardMessag
 def sorted_result(result: PartResult) -> PartResult:
     """The same, sorted, so that equal answers are equal as bytes too."""
     for tally in result.tallies.values():
-        tally.failures.sort(key=lambda one: (one.path, one.reason))
+        tally.failures.sort(key=lambda rows: (rows.path, rows.reason))
         for failed in tally.failures:
             failed.examples.sort(key=_example_order)
         tally.fields = {path: _sorted_counts(tally.fields[path]) for path in sorted(tally.fields)}
@@ -299,12 +308,12 @@ def failures(parts: Iterable[FailedRows], examples: int) -> tuple[ReplayFailure,
     found: dict[tuple[str, str], list[FailedRows]] = {}
     for part in parts:
         found.setdefault((part.path, part.reason), []).append(part)
-    made = [_failure(path, reason, its, examples) for (path, reason), its in found.items()]
-    return tuple(sorted(made, key=lambda one: (-one.rows, one.path, one.reason)))
+    made = [_failure(path, reason, rows, examples) for (path, reason), rows in found.items()]
+    return tuple(sorted(made, key=lambda failure: (-failure.rows, failure.path, failure.reason)))
 
 
 def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> ReplayFailure:
-    every = {each[:3] for part in parts for each in part.examples}
+    every = {example[:3] for part in parts for example in part.examples}
     shown = sorted((FailureExample(*each) for each in every), key=_shown_order)
     return ReplayFailure(
         path=path,

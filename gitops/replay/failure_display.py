@@ -29,7 +29,7 @@ class FailureDisplay:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._sensitive = {name: SensitiveFields.of(one) for name, one in job.replays.items()}
+        self._sensitive = {name: SensitiveFields.of(replay) for name, replay in job.replays.items()}
 
     @property
     def shows_values(self) -> bool:
@@ -81,7 +81,9 @@ class FailureDisplay:
         if not key.reader:
             return (written, replay.proposed) if key.direction == FORWARD else None
         writer = replay.proposed if key.direction == FORWARD else written
-        readers = {(one.name, one.direction.value): one.schema for one in replay.readers}
+        readers = {
+            (reader.name, reader.direction.value): reader.schema for reader in replay.readers
+        }
         return writer, readers[key.reader, key.direction]
 
     def _read_again(

@@ -27,14 +27,14 @@ def find_aliases(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
     """
     schemas = list(schemas)
     halves = [found for found in map(_halves, schemas) if found is not None]
-    found: list[FieldAliases] = []
+    aliases: list[FieldAliases] = []
     for part in (schemas, *map(list, zip(*halves, strict=True))):
         same = [names for one in part for names in _aliases(one.schema)]
         for level in _levels([message for message in map(described_message, part) if message]):
             same += _names_by_number(level)
-            found += _oneofs(level)
-        found += [FieldAliases(frozenset(names), frozenset(names)) for names in same]
-    return [one for one in found if len(one.names | one.others) > 1]
+            aliases += _oneofs(level)
+        aliases += [FieldAliases(frozenset(names), frozenset(names)) for names in same]
+    return [alias for alias in aliases if len(alias.names | alias.others) > 1]
 
 
 def _aliases(definition: str) -> Iterator[set[str]]:
@@ -50,7 +50,7 @@ def _aliases(definition: str) -> Iterator[set[str]]:
         elif isinstance(node, dict):
             waiting.extend(node.values())
             names = [node.get("name"), *_listed(node.get("aliases"))]
-            yield {each for each in names if isinstance(each, str)}
+            yield {name for name in names if isinstance(name, str)}
 
 
 def _listed(value: object) -> list[object]:

@@ -58,8 +58,8 @@ def rewrite(job: Job, topic: str, version: int, chosen: list[ForwardMessage]) ->
     showing = FailureDisplay(job)
     readings = ReaderCounts(job.examples, showing)
     rewriting = _Rewriter(job, job.replays[topic], version, readings, showing)
-    for sample in sorted({one.sample for one in chosen}):
-        rewriting.run(sample, [one for one in chosen if one.sample == sample])
+    for sample in sorted({message.sample for message in chosen}):
+        rewriting.run(sample, [message for message in chosen if message.sample == sample])
     return PartResult(tallies=readings.tallies())
 
 
@@ -83,15 +83,15 @@ class _Rewriter:
         """Rewrite some megabytes at a time, for defaults may be large, and let everybody read."""
         changed: dict[Key, _Differences] = {}
         for some in _bounded_chunks(self._rewritten(self._key(sample, ""), chosen)):
-            old, new = [one for one, _ in some], [payload for _, payload in some]
-            messages = _messages([one.where for one in old], new)
+            old, new = [message for message, _ in some], [payload for _, payload in some]
+            messages = _messages([message.where for message in old], new)
             for reader in self._replay.readers:
                 if reader.direction is Direction.FORWARD:
                     key = self._key(sample, reader.name)
-                    its = changed.setdefault(key, _Differences())
-                    self._read(key, reader, old, messages, its)
-        for key, its in changed.items():
-            self._readings.put(key, its.number, its.lowest)
+                    differences = changed.setdefault(key, _Differences())
+                    self._read(key, reader, old, messages, differences)
+        for key, differences in changed.items():
+            self._readings.put(key, differences.number, differences.lowest)
 
     def _key(self, sample: int, reader: str) -> Key:
         return Key(
@@ -112,16 +112,18 @@ class _Rewriter:
         except ValueError as error:
             self._fail(key, Reason("", f"a schema cannot be used: {error}"), chosen)
             return
-        for one in chosen:
+        for message in chosen:
             try:
-                payload = _new_payload(reader, writer, one.payload)
+                payload = _new_payload(reader, writer, message.payload)
             except Unreadable as error:
-                self._fail(key, error.reason, [one])
+                self._fail(key, error.reason, [message])
             else:
-                yield one, payload
+                yield message, payload
 
     def _fail(self, key: Key, reason: Reason, chosen: list[ForwardMessage]) -> None:
-        messages = _messages([one.where for one in chosen], [one.payload for one in chosen])
+        messages = _messages(
+            [message.where for message in chosen], [message.payload for message in chosen]
+        )
         self._readings.fail(key, reason, messages)
 
     def _read(
@@ -146,8 +148,8 @@ class _Rewriter:
                 new = payload.as_py()
                 one, other = _read(before, chosen.payload), _read(after, new)
                 if not _is_same(one, other):
-                    for found in _differences(one, other, "", _counted_paths(kernel, new)):
-                        self._compare(chosen, found, into)
+                    for difference in _differences(one, other, "", _counted_paths(kernel, new)):
+                        self._compare(chosen, difference, into)
 
     def _compare(self, chosen: ForwardMessage, found: _Difference, into: _Differences) -> None:
         path, before, after = found

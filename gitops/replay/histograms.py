@@ -54,18 +54,18 @@ def histogram_of(numbers: NDArray[Any]) -> Histogram:
     return Histogram(exponent=exponent, bins=bins, least=least, most=most, other=other)
 
 
-def add_histogram(into: Histogram, other: Histogram) -> None:
+def add_histogram(into: Histogram, histogram: Histogram) -> None:
     """Add the counts of the other one, which stays as it is."""
-    into.other += other.other
-    if not other.bins:
+    into.other += histogram.other
+    if not histogram.bins:
         return
     if into.bins:
-        into.least, into.most = min(into.least, other.least), max(into.most, other.most)
+        into.least, into.most = min(into.least, histogram.least), max(into.most, histogram.most)
     else:
-        into.exponent, into.least, into.most = other.exponent, other.least, other.most
-    exponent = max(into.exponent, other.exponent, _exponent(into.least, into.most))
+        into.exponent, into.least, into.most = histogram.exponent, histogram.least, histogram.most
+    exponent = max(into.exponent, histogram.exponent, _exponent(into.least, into.most))
     bins = coarser(into.bins, exponent - into.exponent)
-    for number, count in coarser(other.bins, exponent - other.exponent).items():
+    for number, count in coarser(histogram.bins, exponent - histogram.exponent).items():
         bins[number] = bins.get(number, 0) + count
     into.exponent, into.bins = exponent, dict(sorted(bins.items()))
 

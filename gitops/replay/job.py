@@ -40,7 +40,7 @@ class Job:
     def of(cls, request: RunRequest, kernels: Kernels = CHOSEN) -> Job:
         """The job that a runner is asked for."""
         return cls(
-            replays={str(one.topic): one for one in request.replays},
+            replays={str(replay.topic): replay for replay in request.replays},
             examples=request.examples,
             show_values=request.show_values,
             kernels=kernels,
@@ -49,9 +49,9 @@ class Job:
     @cached_property
     def limits(self) -> Limits:
         """How much of it is kept where it is merged."""
-        most = {name: one.forward_rows for name, one in self.replays.items()}
+        most = {name: replay.forward_rows for name, replay in self.replays.items()}
         forward = {
-            name: most[name] if has_forward(one) else 0 for name, one in self.replays.items()
+            name: most[name] if has_forward(replay) else 0 for name, replay in self.replays.items()
         }
         return Limits(examples=self.examples, forward_rows=forward)
 
@@ -75,7 +75,7 @@ class Job:
 
     @cached_property
     def _topics(self) -> dict[TopicName, str]:
-        return {one.topic: name for name, one in self.replays.items()}
+        return {replay.topic: name for name, replay in self.replays.items()}
 
     def sample(self, owner: Owner) -> Sample:
         """The sample that an owner stands for."""

@@ -80,9 +80,11 @@ class _ValueMask:
         if value is None:
             return None
         if isinstance(value, UnionValue):
-            branch = next(each for each in union.branches if branch_name(each) == value.branch)
+            branch = next(
+                schema for schema in union.branches if branch_name(schema) == value.branch
+            )
             return value._replace(value=self.avro(branch, value.value, done))
-        branch = next(each for each in union.branches if each.kind != "null")
+        branch = next(schema for schema in union.branches if schema.kind != "null")
         return self.avro(branch, value, done)
 
     def _map(
@@ -134,7 +136,7 @@ def _json_scalar(nodes: tuple[Schema, ...], value: Any, by: Substitutes) -> Any:
     if isinstance(value, bool):
         return bool(by.number(value, 2))
     if isinstance(value, _Number):
-        kinds = [each for each in nodes if each.kind in ("int", "long")]
+        kinds = [schema for schema in nodes if schema.kind in ("int", "long")]
         return _Number(
             str(substitute(kinds[0], value.text, by) if kinds else by.number(value.text, 2**24))
         )
@@ -294,7 +296,7 @@ def _require_maskable(topic: str, number: int, info: SchemaInfo) -> None:
             parts = list(halves_of(info))
     except DefinitionError as error:
         raise UsageError(f"v{number} of {topic} cannot be used to mask it: {error}") from error
-    refused = [each.type for each in parts if not _is_maskable(each)]
+    refused = [part.type for part in parts if not _is_maskable(part)]
     if info.type not in MASKABLE:
         refused = [info.type]
     if refused:

@@ -121,8 +121,8 @@ class ReaderCounts:
         But for those that mean something else to the reader: it gets them as it got them before.
         """
         reading = self._reading(key, 0)
-        kept = {one.path for one in reading.counts if one.what is CountKind.REINTERPRETED}
-        for counted in [one for one in reading.counts if one.what is CountKind.CHANGED]:
+        kept = {count.path for count in reading.counts if count.what is CountKind.REINTERPRETED}
+        for counted in [count for count in reading.counts if count.what is CountKind.CHANGED]:
             del reading.counts[counted]
             if counted.path not in kept:
                 reading.changed.pop(counted.path, None)

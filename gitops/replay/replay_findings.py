@@ -49,7 +49,7 @@ class _SampleResult:
     @property
     def known(self) -> str:
         """Which versions a message could have; says what to do where it has none of them."""
-        numbers = _enumerate([str(each) for each in self.versions])
+        numbers = _enumerate([str(version) for version in self.versions])
         return f"the topic's versions: {numbers or 'none yet'}"
 
 
@@ -59,19 +59,23 @@ def findings_of(replays: Iterable[TopicReplay], run: RunResult) -> tuple[Finding
     tallies: dict[str, dict[Key, Tally]] = {}
     for key, tally in run.tallies.items():
         tallies.setdefault(key.topic, {})[key] = tally
-    found = [
-        each
-        for one in replays
-        for each in _topic_findings(one, tallies.get(str(one.topic), {}), complete=run.complete)
+    findings = [
+        topic_finding
+        for replay in replays
+        for topic_finding in _topic_findings(
+            replay, tallies.get(str(replay.topic), {}), complete=run.complete
+        )
     ]
-    found += _unread_samples(run.unread)
-    found += map(_duplicate, run.twice)
-    found += [each for one in replays for each in unknown_name_findings(one)]
+    findings += _unread_samples(run.unread)
+    findings += map(_duplicate, run.twice)
+    findings += [finding for replay in replays for finding in unknown_name_findings(replay)]
     if run.complete:
-        found += [each for one in replays for each in _empty_samples(one, run)]
+        findings += [
+            empty_sample for replay in replays for empty_sample in _empty_samples(replay, run)
+        ]
     else:
-        found.append(_interrupted(replays))
-    return tuple(found)
+        findings.append(_interrupted(replays))
+    return tuple(findings)
 
 
 def missing_sample_findings(
@@ -103,7 +107,7 @@ def is_above(failed: int, rows: int, limit: float) -> bool:
 def _topic_findings(
     replay: TopicReplay, tallies: Mapping[Key, Tally], *, complete: bool
 ) -> Iterator[Finding]:
-    readers = {(one.name, one.direction.value): one for one in replay.readers}
+    readers = {(reader.name, reader.direction.value): reader for reader in replay.readers}
     parts: dict[tuple[int, str, str], list[Tally]] = {}
     for key, tally in tallies.items():
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
@@ -123,16 +127,16 @@ def _sample_result(
     replay: TopicReplay, number: int, reader: ReaderSchema | None, parts: list[Tally]
 ) -> _SampleResult:
     changed, values = Counter[str](), Counter[str]()
-    for path, its in (item for part in parts for item in part.fields.items()):
-        changed[path] += its.changed
-        values[path] += max(its.read + its.defaulted, its.changed)
+    for path, counts in (item for part in parts for item in part.fields.items()):
+        changed[path] += counts.changed
+        values[path] += max(counts.read + counts.defaulted, counts.changed)
     return _SampleResult(
         topic=replay.topic,
         sample=replay.samples[number],
         reader=reader,
         rows=sum(part.rows for part in parts),
         failed=sum(part.failed for part in parts),
-        failures=failures((one for part in parts for one in part.failures), 0),
+        failures=failures((failure for part in parts for failure in part.failures), 0),
         changed=tuple((path, number, values[path]) for path, number in sorted((+changed).items())),
         versions=tuple(sorted(replay.versions)),
         strategy=replay.strategy,
@@ -144,14 +148,14 @@ def _not_replayed(result: _SampleResult, *, whole: bool) -> Iterator[Finding]:
 
     Tombstones are as they should be: they are named where nothing else is there to be read.
     """
-    others = tuple(one for one in result.failures if one.reason != TOMBSTONE)
-    if not others and whole and result.failed:
+    other_failures = tuple(failure for failure in result.failures if failure.reason != TOMBSTONE)
+    if not other_failures and whole and result.failed:
         what = f"all of the {_messages(result.failed)} of {result.sample.path} are tombstones"
         yield _finding("REPLAY-R003", result, what, "capture more messages, with values")
-    if not others:
+    if not other_failures:
         return
-    left = sum(one.rows for one in others)
-    messages, why = _messages(left), _reasons(others)
+    left = sum(other_failure.rows for other_failure in other_failures)
+    messages, why = _messages(left), _reasons(other_failures)
     if whole:
         what = f"none of the {messages} of {result.sample.path} was replayed: {why}"
         yield _finding("REPLAY-R012", result, what, _advice("REPLAY-R012", result))
@@ -171,9 +175,9 @@ def _readers_findings(
     """Of readers with the same outcome: each finding once, with all readers in it."""
     result, reader = results[0]
     everyone = replace(reader, name=_name_list([_spoken(reader) for _, reader in results]))
-    each = [tuple(_reader_findings(*one)) for one in results]
-    for number, one in enumerate(_reader_findings(result, everyone)):
-        yield group(one.message, [its[number] for its in each])
+    findings = [tuple(_reader_findings(*one)) for one in results]
+    for number, finding in enumerate(_reader_findings(result, everyone)):
+        yield group(finding.message, [its[number] for its in findings])
 
 
 def _spoken(reader: ReaderSchema) -> str:
@@ -243,81 +247,86 @@ def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
     topic = str(replay.topic)
     heard_of = [replay.samples[key.sample] for key in run.tallies if key.topic == topic]
     heard_of += [one.sample for one in run.unread if one.topic == replay.topic]
-    heard_of += [one.sample for one in run.twice if one.topic == replay.topic]
+    heard_of += [duplicates.sample for duplicates in run.twice if duplicates.topic == replay.topic]
     hint = "take new samples, or remove the empty ones from the manifest"
     if not heard_of:
         what = f"no sample of {topic} contains a message, so nothing of it was replayed"
         where = replay.samples[0].location if replay.samples else None
         yield make_finding("REPLAY-R012", what, location=where, subject=topic, hint=hint)
         return
-    for one in replay.samples:
-        if one not in heard_of:
-            what = f"{one.path} contains no message of {topic}"
-            found = make_finding(
-                "REPLAY-R012", what, location=one.location, subject=topic, hint=hint
+    for sample in replay.samples:
+        if sample not in heard_of:
+            what = f"{sample.path} contains no message of {topic}"
+            finding = make_finding(
+                "REPLAY-R012", what, location=sample.location, subject=topic, hint=hint
             )
-            yield replace(found, severity=Severity.WARNING)
+            yield replace(finding, severity=Severity.WARNING)
 
 
 def _unread_samples(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
     """One for each sample: a wrong format is that of all files that a pattern means."""
     found: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
-    for one in unread:
-        found.setdefault((one.topic, one.sample.location), []).append(one)
-    for (topic, where), its in found.items():
-        named = len({one.file for one in its}) == 1 and its[0].file and its[0].file in its[0].why
+    for sample in unread:
+        found.setdefault((sample.topic, sample.sample.location), []).append(sample)
+    for (topic, where), samples in found.items():
+        named = (
+            len({one.file for one in samples}) == 1
+            and samples[0].file
+            and samples[0].file in samples[0].why
+        )
         yield make_finding(
             "REPLAY-R004",
-            _reasons_unread(its)
+            _reasons_unread(samples)
             if named
-            else f"{its[0].sample.shown_path}: {_reasons_unread(its)}",
+            else f"{samples[0].sample.shown_path}: {_reasons_unread(samples)}",
             location=where,
             subject=str(topic),
-            hint=_hint(its),
+            hint=_hint(samples),
         )
 
 
 def _hint(unread: list[UnreadSample]) -> str:
     """What helps with the first; that of others may be another."""
-    if any("\\" in one.sample.path for one in unread):
+    if any("\\" in sample.sample.path for sample in unread):
         return "folders are separated by /, on Windows too: ../samples/orders.avro"
-    if any(one.missing for one in unread):
+    if any(sample.missing for sample in unread):
         return "a path is relative to the manifest; or name a URI, such as s3a://bucket/orders/*.parquet"
-    return next((one.hint for one in unread if one.hint), "")
+    return next((sample.hint for sample in unread if sample.hint), "")
 
 
 def _reasons_unread(unread: list[UnreadSample]) -> str:
     """Of the first files, those first that say something else than the files before them."""
     by_file: dict[str, UnreadSample] = {}
-    for one in sorted(unread, key=lambda one: (one.file, one.why)):
-        by_file.setdefault(one.file or one.why, one)
+    for sample in sorted(unread, key=lambda one: (one.file, one.why)):
+        by_file.setdefault(sample.file or sample.why, sample)
     if len(by_file) == 1:
         return next(iter(by_file.values())).why
     first: dict[str, UnreadSample] = {}
-    for one in by_file.values():
-        first.setdefault(one.why.replace(one.file, "") if one.file else one.why, one)
+    for sample in by_file.values():
+        first.setdefault(sample.why.replace(sample.file, "") if sample.file else sample.why, sample)
     named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
     return f"{len(by_file):,} files cannot be read: {_enumerate([one.why for one in named], '; ')}"
 
 
-def _duplicate(one: DuplicateFiles) -> Finding:
+def _duplicate(duplicates: DuplicateFiles) -> Finding:
     """A remark where both would read the messages alike."""
-    first, where = one.first, f"the sample at {one.first.location}"
-    they, count = ("it is", "it") if len(one.files) == 1 else ("they are", "them")
-    pairs = _settings(first), _settings(one.sample)
+    first, where = duplicates.first, f"the sample at {duplicates.first.location}"
+    they, count = ("it is", "it") if len(duplicates.files) == 1 else ("they are", "them")
+    pairs = _settings(first), _settings(duplicates.sample)
     said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
-    found = make_finding(
+    finding = make_finding(
         "REPLAY-R011",
-        f"{_enumerate(list(one.files))}: {where} names {count} too, and {they} counted only there",
-        location=one.sample.location,
-        subject=str(one.topic),
+        f"{_enumerate(list(duplicates.files))}: {where} names {count} too, and {they} counted only "
+        "there",
+        location=duplicates.sample.location,
+        subject=str(duplicates.topic),
         hint="remove the duplicate from one of the samples",
     )
     if not (said or other):
-        return replace(found, severity=Severity.INFO)
+        return replace(finding, severity=Severity.INFO)
     first_text, other_text = _settings_text(said), _settings_text(other)
     how = f"{they} read with its settings ({first_text}), not with these ({other_text})"
-    return replace(found, message=f"{found.message}; {how}", hint="declare the messages once")
+    return replace(finding, message=f"{finding.message}; {how}", hint="declare the messages once")
 
 
 def _settings(sample: Sample) -> dict[str, str]:
@@ -367,12 +376,12 @@ def _not_gating(result: _SampleResult, reader: ReaderSchema) -> str:
 
 
 def _reasons(failed: tuple[ReplayFailure, ...]) -> str:
-    return _enumerate([_reason(one, counted=len(failed) > 1) for one in failed])
+    return _enumerate([_reason(failure, counted=len(failed) > 1) for failure in failed])
 
 
-def _reason(one: ReplayFailure, *, counted: bool) -> str:
-    where = f" at '{one.path}'" if one.path else ""
-    return f"{one.reason}{where}{f' ({one.rows:,})' if counted else ''}"
+def _reason(failure: ReplayFailure, *, counted: bool) -> str:
+    where = f" at '{failure.path}'" if failure.path else ""
+    return f"{failure.reason}{where}{f' ({failure.rows:,})' if counted else ''}"
 
 
 def _enumerate(words: list[str], between: str = ", ") -> str:

@@ -87,7 +87,7 @@ def drop_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     for key, tally in tallies.items():
         if key.direction == backward:
             its = known.setdefault((key.topic, key.sample, key.version), set())
-            its.update((one.path, one.reason) for one in tally.failures)
+            its.update((failure.path, failure.reason) for failure in tally.failures)
     found: dict[Key, Tally] = {}
     for key, tally in tallies.items():
         if key.reader or key.direction == backward:
@@ -98,7 +98,7 @@ def drop_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
 
 
 def _new_failures(tally: Tally, known: set[tuple[str, str]]) -> Tally | None:
-    left = [one for one in tally.failures if (one.path, one.reason) not in known]
+    left = [failure for failure in tally.failures if (failure.path, failure.reason) not in known]
     rows = sum(one.rows for one in left)
     return Tally(rows=rows, failed=rows, failures=left) if left else None
 
@@ -128,7 +128,7 @@ def _reader(
         logical_types=logical_types,
         rows=sum(part.rows for part in parts),
         failed=sum(part.failed for part in parts),
-        failures=failures((one for part in parts for one in part.failures), examples),
+        failures=failures((failure for part in parts for failure in part.failures), examples),
         fields=_fields(parts),
     )
 
@@ -161,23 +161,29 @@ def _distributions(parts: Iterable[Counts]) -> tuple[Distribution, ...]:
     return tuple(
         Distribution(
             unit=unit,
-            width=edge(1, one.exponent),
-            bins=tuple((edge(number, one.exponent), count) for number, count in one.bins.items()),
-            least=one.least if one.bins else None,
-            most=one.most if one.bins else None,
-            other=one.other,
+            width=edge(1, histogram.exponent),
+            bins=tuple(
+                (edge(number, histogram.exponent), count)
+                for number, count in histogram.bins.items()
+            ),
+            least=histogram.least if histogram.bins else None,
+            most=histogram.most if histogram.bins else None,
+            other=histogram.other,
         )
-        for unit, one in sorted(both.histograms.items())
+        for unit, histogram in sorted(both.histograms.items())
     )
 
 
 def _example(parts: Iterable[Counts]) -> ChangedExample | None:
     """The value at the lowest place, of all samples."""
-    found = reduce(lower_example, (part.example for part in parts), None)
-    if found is None:
+    changed_value = reduce(lower_example, (part.example for part in parts), None)
+    if changed_value is None:
         return None
     return ChangedExample(
-        where=found.where, reason=found.reason, before=found.before, after=found.after
+        where=changed_value.where,
+        reason=changed_value.reason,
+        before=changed_value.before,
+        after=changed_value.after,
     )
 
 
@@ -217,12 +223,19 @@ def add_failure_counts(
         if is_above(failed[its], rows[its], limits[key.topic, key.sample]):
             counted[key.topic, key.reader, key.direction, key.version, how(key)] += tally.failed
     return tuple(
-        replace(one, counted=counted[_report_key(one)]) if one.gates else one for one in readers
+        replace(reader, counted=counted[_report_key(reader)]) if reader.gates else reader
+        for reader in readers
     )
 
 
-def _report_key(one: ReaderReplay) -> tuple[str, str, str, int | None, LogicalTypes]:
-    return str(one.topic), one.reader, one.direction.value, one.version, one.logical_types
+def _report_key(reader: ReaderReplay) -> tuple[str, str, str, int | None, LogicalTypes]:
+    return (
+        str(reader.topic),
+        reader.reader,
+        reader.direction.value,
+        reader.version,
+        reader.logical_types,
+    )
 
 
 def _sample_key(key: Key) -> tuple[str, str, str, int]:
@@ -270,7 +283,7 @@ def replay(
 
     Raises OutsideError where the runner fails.
     """
-    found = (topic_replay(one, request.gate) for one in subjects)
+    found = (topic_replay(subject, request.gate) for subject in subjects)
     replays = tuple(sorted((one for one in found if one), key=lambda one: one.topic))
     result = _run(request, replays, progress)
     result = dataclasses.replace(result, tallies=drop_repeated_failures(result.tallies))
@@ -279,7 +292,7 @@ def replay(
     return ReplayReport(
         registry=history.registry,
         engine=request.runner.engine,
-        rows=sum(one.rows for one in readers if one.direction is Direction.BACKWARD),
+        rows=sum(reader.rows for reader in readers if reader.direction is Direction.BACKWARD),
         readers=readers,
         findings=_sorted(
             rate_findings((*history.findings, *findings_of(replays, result)), history.rules)
@@ -305,4 +318,6 @@ def _run(request: ReplayRequest, replays: tuple[TopicReplay, ...], progress: Pro
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(dict.fromkeys(findings), key=lambda one: (one.sort_key, one.fingerprint)))
+    return tuple(
+        sorted(dict.fromkeys(findings), key=lambda finding: (finding.sort_key, finding.fingerprint))
+    )

@@ -195,11 +195,13 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
     nodes = [node for its in found for node in its if node is not OpaqueNode.OPAQUE]
     if not all(found) or not nodes:
         return []
-    others = find_aliases(schemas)
+    other_aliases = find_aliases(schemas)
     return [
         name
         for name in names
-        if not any(contains_field(nodes, each) for each in _all_names({split_path(name)}, others))
+        if not any(
+            contains_field(nodes, each) for each in _all_names({split_path(name)}, other_aliases)
+        )
     ]
 
 
@@ -226,7 +228,11 @@ def names_of_fields(schemas: Iterable[SchemaInfo], sensitive: Iterable[str]) -> 
 
 def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
     """All that a topic's messages are written and read with."""
-    return [replay.proposed, *replay.versions.values(), *(one.schema for one in replay.readers)]
+    return [
+        replay.proposed,
+        *replay.versions.values(),
+        *(reader.schema for reader in replay.readers),
+    ]
 
 
 def advance(name: Name, done: int, path: Name) -> int:
@@ -237,21 +243,28 @@ def advance(name: Name, done: int, path: Name) -> int:
     return done
 
 
-def _all_names(found: set[Name], others: Iterable[FieldAliases]) -> set[Name]:
+def _all_names(found: set[Name], other_aliases: Iterable[FieldAliases]) -> set[Name]:
     """The names, and those that say the same field, or a field of a oneof that is meant."""
-    others = list(others)
+    other_aliases = list(other_aliases)
     names = set(found)
-    while more := {each for one in others for each in _other_names(names, one)} - names:
+    while (
+        more := {
+            other_name
+            for other_alias in other_aliases
+            for other_name in _other_names(names, other_alias)
+        }
+        - names
+    ):
         names |= more
     return names
 
 
-def _other_names(names: Iterable[Name], one: FieldAliases) -> Iterator[Name]:
+def _other_names(names: Iterable[Name], aliases: FieldAliases) -> Iterator[Name]:
     """Of a field under another name of what holds it, the last step says enough."""
     for name in names:
-        if one.names & set(name[-1:]):
-            yield from ((each,) for each in one.others)
-        elif one.names & set(name):
+        if aliases.names & set(name[-1:]):
+            yield from ((each,) for each in aliases.others)
+        elif aliases.names & set(name):
             yield name[-1:]
 
 

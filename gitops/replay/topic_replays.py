@@ -77,8 +77,8 @@ def subjects_of(
 
 def definition_errors(topic: TopicName, repository: Repository) -> tuple[Finding, ...]:
     """Why a definition is none."""
-    found = rate_findings(repository.topics[topic].findings, repository.config.rules)
-    return tuple(one for one in found if one.severity is Severity.ERROR)
+    findings = rate_findings(repository.topics[topic].findings, repository.config.rules)
+    return tuple(finding for finding in findings if finding.severity is Severity.ERROR)
 
 
 def topic_replay(subject: Subject, gate: Gate = Gate.STRATEGY) -> TopicReplay | None:
@@ -129,9 +129,9 @@ def _clients(
 ) -> Iterator[tuple[str, SchemaInfo]]:
     """Each declared consumer with the schemas that it would read such messages with."""
     for client in sorted(subject.clients, key=lambda one: one.name):
-        found = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
-        of_kind = [info for info in found if kind_of(info) == kind_of(proposed)]
-        for number, info in enumerate(_unique(of_kind or found), 1):
+        schemas = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
+        of_kind = [info for info in schemas if kind_of(info) == kind_of(proposed)]
+        for number, info in enumerate(_unique(of_kind or schemas), 1):
             name = (
                 f"{client.name} (client)" if _RESERVED_NAMES.fullmatch(client.name) else client.name
             )
@@ -154,6 +154,6 @@ def _schemas(
 def _unique(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
     found: list[SchemaInfo] = []
     for info in schemas:
-        if not any(is_same(info, other) for other in found):
+        if not any(is_same(info, schema) for schema in found):
             found.append(info)
     return found

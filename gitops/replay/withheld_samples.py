@@ -19,7 +19,7 @@ from gitops.model.state import Repository
 
 def known_samples(topic: TopicName, head: Repository, base: Repository) -> tuple[Sample, ...]:
     """The samples of a topic that lie in the repository, or that the base names for it, too."""
-    return tuple(one for one in head.topics[topic].samples if _is_known(one, topic, base))
+    return tuple(sample for sample in head.topics[topic].samples if _is_known(sample, topic, base))
 
 
 def withheld_samples(
@@ -29,15 +29,15 @@ def withheld_samples(
     return tuple(
         make_finding(
             "REPLAY-R009",
-            f"the base does not name {one.shown_path}, and a change must not choose where "
+            f"the base does not name {sample.shown_path}, and a change must not choose where "
             "data is fetched from",
-            location=one.location,
+            location=sample.location,
             subject=str(topic),
             hint="it is replayed once the manifest is merged; `replay` without --base opens it now",
         )
         for topic in topics
-        for one in head.topics[topic].samples
-        if not _is_known(one, topic, base)
+        for sample in head.topics[topic].samples
+        if not _is_known(sample, topic, base)
     )
 
 

@@ -96,8 +96,8 @@ def is_mentioned(tree: FileTree, path: str, search: Search, without: Collection[
     found.update(search(own.defines, Kind.TYPE.endings))
     for other in found.intersection(tree.paths()).difference(without, [path]):
         with suppress(UnreadableFileError):
-            said = file_references(other, tree.read(other))
-            if path in said.files or not said.types.isdisjoint(own.defines):
+            references = file_references(other, tree.read(other))
+            if path in references.files or not references.types.isdisjoint(own.defines):
                 return True
     return False
 
@@ -114,7 +114,9 @@ class _Reach:
         self.leads: dict[str, set[str]] = {}
         self._trees = trees
         self._search = search
-        self._changed = {path for each in changes for path in (each.before, each.after) if path}
+        self._changed = {
+            path for change in changes for path in (change.before, change.after) if path
+        }
         self._recorded = {e.before for e in changes if e.before and e.before.startswith(SNAPSHOTS)}
         self._known = frozenset(path for tree in trees for path in tree.paths())
         self._folders: dict[str, list[str]] = {}
@@ -174,7 +176,7 @@ class _Reach:
             return False
         if namespace.encode() not in data and b"\\" not in data:
             return False
-        topics = (topic for each in self._mentions(path) for topic in each.topics)
+        topics = (topic for mention in self._mentions(path) for topic in mention.topics)
         return any(_manifest_of(topic).startswith(f"namespaces/{namespace}/") for topic in topics)
 
     def _follow(self, path: str) -> None:
@@ -191,9 +193,9 @@ class _Reach:
         elif leads and path != CONFIG:
             self._words.add(Kind.FILE, [posixpath.basename(path)], leads)
             self._words.add(Kind.TYPE, self._affected_types(path), leads)
-        for each in self._mentions(path):
-            self._words.add(Kind.TYPE, each.types, ())
-            for file in each.files:
+        for mention in self._mentions(path):
+            self._words.add(Kind.TYPE, mention.types, ())
+            for file in mention.files:
                 self._add_needed(file)
 
     def _follow_manifest(self, path: str, leads: set[str]) -> None:
@@ -205,7 +207,7 @@ class _Reach:
         if name == NAMESPACE_FILE and leads:
             self._add_namespace(folder)
         elif leads:
-            topics = {_local(topic) for each in self._mentions(path) for topic in each.topics}
+            topics = {_local(topic) for mention in self._mentions(path) for topic in mention.topics}
             topics.add(name.removesuffix(".yaml"))
             for topic in topics:
                 # Perhaps another manifest of the same topic.
@@ -216,7 +218,7 @@ class _Reach:
         """What the files want of a record that was there before; they are not reached by it."""
         folder = "/".join(["namespaces", *path.removesuffix(".json").split("/")[2:4]])
         self.add(f"{folder}/{NAMESPACE_FILE}", ())
-        for topic in (topic for each in self._mentions(path) for topic in each.topics):
+        for topic in (topic for mention in self._mentions(path) for topic in mention.topics):
             self.add(_manifest_of(topic), ())
             self._words.add(Kind.TOPIC, [_local(topic)], ())
 
@@ -226,12 +228,12 @@ class _Reach:
         One whose definition is another now needs them too, without leading there.
         """
         is_waiver, is_changed = path.startswith("waivers/"), path in leads
-        for each in self._mentions(path):
+        for mention in self._mentions(path):
             if leads and not is_waiver:
-                self._words.add(Kind.CLIENT, each.names, leads)
-            if not is_changed and not any(self.leads.get(file) for file in each.files):
+                self._words.add(Kind.CLIENT, mention.names, leads)
+            if not is_changed and not any(self.leads.get(file) for file in mention.files):
                 continue
-            for topic in each.topics:
+            for topic in mention.topics:
                 self.add(_manifest_of(topic), leads if is_waiver else ())
                 self._words.add(Kind.TOPIC, [_local(topic)], leads if is_changed else ())
 
@@ -246,23 +248,23 @@ class _Reach:
 
     def _affected_types(self, path: str) -> set[str]:
         """The types of a file that differ between both versions; all where it did not change."""
-        found = self._mentions(path)
-        if path in self._changed and len(found) == len(self._trees):
-            old, new = found
+        references = self._mentions(path)
+        if path in self._changed and len(references) == len(self._trees):
+            old, new = references
             names = {*old.defines, *new.defines}
             return {name for name in names if old.defines.get(name) != new.defines.get(name)}
-        return {name for each in found for name in each.defines}
+        return {name for reference in references for name in reference.defines}
 
     def _take(self, path: str) -> None:
         """Add a file that the search found, if what it says is what was looked for."""
         if _is_data(path) or (path not in self._read and not self._is_worth_parsing(path)):
             return
-        for each in self._mentions(path):
-            if any(self._words.is_wanted(Kind.TYPE, name) for name in each.defines):
+        for mention in self._mentions(path):
+            if any(self._words.is_wanted(Kind.TYPE, name) for name in mention.defines):
                 self.add(path, ())
-            if any(self._words.is_wanted(Kind.TOPIC, _local(topic)) for topic in each.topics):
+            if any(self._words.is_wanted(Kind.TOPIC, _local(topic)) for topic in mention.topics):
                 self.add(path, ())
-            if leads := set(self._leading_folder(path, each)):
+            if leads := set(self._leading_folder(path, mention)):
                 self.add(path, leads)
 
     def _is_worth_parsing(self, path: str) -> bool:
@@ -271,15 +273,15 @@ class _Reach:
         except UnreadableFileError:
             return False
 
-    def _leading_folder(self, path: str, each: FileReferences) -> Iterator[str]:
-        for name in each.types:
+    def _leading_folder(self, path: str, references: FileReferences) -> Iterator[str]:
+        for name in references.types:
             yield from self._words.leads(Kind.TYPE, name)
-        for file in each.files:
+        for file in references.files:
             yield from self.leads.get(file, ())
-        for topic in each.topics:
+        for topic in references.topics:
             yield from self._words.leads(Kind.TOPIC, _local(topic))
         if path.startswith("clients/"):
-            for name in each.names:
+            for name in references.names:
                 yield from self._words.leads(Kind.CLIENT, name)
 
     def _mentions(self, path: str) -> tuple[FileReferences, ...]:

@@ -52,12 +52,12 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     values = {name: getattr(document, name) for name in SETTINGS}
     told = {name: value for name, value in values.items() if value is not None}
     least = document.release_at_least
-    others = document.other_releases
+    other_releases = document.other_releases
     known = known_settings(
         told,
         SettingSource.RECORDED,
-        doubts=release_doubts([document.release or "", *others] if others else ()),
-        other_releases=others,
+        doubts=release_doubts([document.release or "", *other_releases] if other_releases else ()),
+        other_releases=other_releases,
     )
     unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
     known = replace(known, types_without_checker=unchecked)
@@ -76,7 +76,7 @@ def with_recorded(declared: BrokerSettings, tree: FileTree, registry: str) -> Br
     recorded = recorded_settings(tree, registry)
     if recorded.source("release") is SettingSource.PROBED and is_beyond_doubt(declared):
         seen = {name: source for name, source in recorded.sources.items() if name != "release"}
-        limits = tuple(one for one in recorded.limits if one != LATER_RELEASE)
+        limits = tuple(limit for limit in recorded.limits if limit != LATER_RELEASE)
         recorded = replace(recorded, sources=seen, limits=limits)
     return with_known(declared, recorded)
 
@@ -109,7 +109,7 @@ def render_settings(registry: str, broker: BrokerSettings, recorded: str = "") -
     if broker.source("release") is SettingSource.PROBED:
         told["releaseAtLeast"] = told.pop("release")  # a test shows no more
     lists = {
-        "typesWithoutChecker": [each.value for each in broker.types_without_checker],
+        "typesWithoutChecker": [schema_type.value for schema_type in broker.types_without_checker],
         "otherReleases": list(broker.other_releases),
     }
     more = {key: names for key, names in lists.items() if names}

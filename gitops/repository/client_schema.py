@@ -78,8 +78,8 @@ def read_client_schema(name: str, context: Context) -> ClientSchema:
         return _plain(name, _WORDS[name])
     if name in WITHOUT_DEFINITION:
         return _schema_of_info(name, SchemaInfo(type=WITHOUT_DEFINITION[name]))
-    if found := _VERSION.fullmatch(name):
-        return _schema_of_info(name, _version(int(found[1]), context))
+    if match := _VERSION.fullmatch(name):
+        return _schema_of_info(name, _version(int(match[1]), context))
     path = existing_file(name, dict.fromkeys([*_WORDS, *WITHOUT_DEFINITION]))
     if path.suffix in _MANIFESTS:
         return _schema_of_manifest(path, context)
@@ -173,7 +173,7 @@ def topic_avro_type(topic: TopicName, repository: Repository, history: SchemaHis
     A definition of a JSON topic is meant as JSON: as for clients' manifests.
     """
     declared = repository.desired.topics.get(topic)
-    for each in (declared.history if declared else SchemaHistory(), history):
-        if each.latest is not None and each.latest.info.type in AVRO_DEFINED:
-            return each.latest.info.type.value
+    for schema_history in (declared.history if declared else SchemaHistory(), history):
+        if schema_history.latest is not None and schema_history.latest.info.type in AVRO_DEFINED:
+            return schema_history.latest.info.type.value
     return None

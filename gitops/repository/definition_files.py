@@ -129,15 +129,17 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
             text=text,
             info=SchemaInfo(type=COMPILED_TYPE, schema=""),
             locate=lambda pointer: Location(file=str(path), line=1, column=1, pointer=pointer),
-            problems=tuple(_problem(one, path, name, base, sources) for one in compiled.problems),
+            problems=tuple(
+                _problem(problem, path, name, base, sources) for problem in compiled.problems
+            ),
         )
     files = read_files(compiled.files)
     root_message = _root(files, path, message)
     positions = ProtoPositions(sources, name)
 
     def locate(pointer: str) -> Location:
-        found = positions.at_pointer(pointer)
-        return replace(found, file=_shown(found.file, path, name, base))
+        location = positions.at_pointer(pointer)
+        return replace(location, file=_shown(location.file, path, name, base))
 
     info = SchemaInfo(
         type=COMPILED_TYPE,
@@ -162,18 +164,18 @@ def _imported_files(tree: FileTree, name: str) -> dict[str, bytes]:
 
 
 def _problem(
-    one: ProtocProblem, path: Path, name: str, base: Path, sources: TrackedFiles
+    problem: ProtocProblem, path: Path, name: str, base: Path, sources: TrackedFiles
 ) -> Finding:
     """What protoc says, in the file that it names if that is there, else in the file itself."""
-    beside = posixpath.join(posixpath.dirname(name), one.file)
-    file = next((each for each in (beside, one.file) if each in sources), None)
+    beside = posixpath.join(posixpath.dirname(name), problem.file)
+    file = next((each for each in (beside, problem.file) if each in sources), None)
     return make_finding(
         "REPO-R020",
-        one.message if file or not one.file else f"{one.file}: {one.message}",
+        problem.message if file or not problem.file else f"{problem.file}: {problem.message}",
         location=Location(
             file=_shown(file or name, path, name, base),
-            line=one.line or 1,
-            column=one.column or 1,
+            line=problem.line or 1,
+            column=problem.column or 1,
         ),
         subject=str(path),
     )

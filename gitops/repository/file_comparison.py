@@ -70,7 +70,7 @@ def compare(
     """The last side as a candidate after the others, oldest first; raises UsageError."""
     texts = {side.file: side.text for side in sides}
     old = tuple(side.file for side in sides[:-1])
-    if broken := tuple(one for side in sides for one in side.problems):
+    if broken := tuple(problem for side in sides for problem in side.problems):
         return Comparison(
             strategy=strategy,
             decision=Decision(accepted=False, status=0, reason="a definition does not compile"),
@@ -121,12 +121,15 @@ class _Comparer:
         if self._reverts(decision):
             return ()
         old = self.sides[-2].info if len(self.sides) > 1 else None
-        found = schema_changes(old, self.new.info)
-        if any(one.rule == "AVRO-R008" for one in decision.incompatibilities):
+        changes = schema_changes(old, self.new.info)
+        if any(
+            incompatibility.rule == "AVRO-R008" for incompatibility in decision.incompatibilities
+        ):
             return tuple(
-                _without_note(one) if one.after == "aliases only" else one for one in found
+                _without_note(change) if change.after == "aliases only" else change
+                for change in changes
             )
-        return found
+        return changes
 
     def _reverts(self, decision: Decision) -> bool:
         """Whether it is an older version, so that the latest stays the latest."""
@@ -144,32 +147,37 @@ class _Comparer:
             return locate(self.sides[int(version.removeprefix("v"))], pointer)
 
         places = DefinitionLocations(new=partial(locate, self.new), old=old_place)
-        said = tuple(self._unreadable(self.new))
-        if not decision.accepted and not said:
-            said = self._broken(decision) or findings_of(self.new.file, decision, places)
+        findings = tuple(self._unreadable(self.new))
+        if not decision.accepted and not findings:
+            findings = self._broken(decision) or findings_of(self.new.file, decision, places)
         old = (
-            one for side in self.sides[:-1] for one in (*self._unreadable(side), *self._alone(side))
+            finding
+            for side in self.sides[:-1]
+            for finding in (*self._unreadable(side), *self._alone(side))
         )
-        known = (replace(one, severity=Severity.WARNING) for one in old)
+        known = (replace(finding, severity=Severity.WARNING) for finding in old)
         own = () if decision.known else self._own_of_new()
-        return (*said, *own, *known, *self._remarks(decision, places))
+        return (*findings, *own, *known, *self._remarks(decision, places))
 
     def _own_of_new(self) -> tuple[Finding, ...]:
         """What our own rules say of it; of poison, only a first schema gets in in spite of it."""
-        found = self._alone(self.new)
+        findings = self._alone(self.new)
         if len(self.sides) == 1:
-            return found
+            return findings
         hint = "Pulsar would accept it as a first schema, and answers 500 to it after others"
-        return tuple(replace(one, hint=hint) if one.rule == "AVRO-P002" else one for one in found)
+        return tuple(
+            replace(finding, hint=hint) if finding.rule == "AVRO-P002" else finding
+            for finding in findings
+        )
 
     def _broken(self, decision: Decision) -> tuple[Finding, ...]:
         """A refusal that an old version is to blame for."""
         if decision.incompatibilities or decision.status != _FAILS:
             return ()
         for side in self.sides[:-1]:
-            if found := (*self._unreadable(side), *self._poison(side)):
+            if findings := (*self._unreadable(side), *self._poison(side)):
                 what = f"Pulsar would refuse it ({_FAILS}): {decision.reason}"
-                place = found[0].location
+                place = findings[0].location
                 hint = "delete the topic's schema first, or compare with what it contained before"
                 return (
                     make_finding("PLAN-R002", what, location=place, subject=side.file, hint=hint),
@@ -183,11 +191,11 @@ class _Comparer:
             yield revert_finding(file, decision.version or 0, latest, places.new(""))
             return
         versions = [(number, stored_schema(side)) for number, side in enumerate(self.sides[:-1])]
-        for version, one in changes_of_all(
+        for version, remark in changes_of_all(
             self.line.types, versions, stored_schema(self.new), self.strategy
         ):
-            if decision.accepted or one.rule not in ONLY_IF_TAKEN:
-                yield from findings_of_remarks(file, f"v{version}", (one,), places)
+            if decision.accepted or remark.rule not in ONLY_IF_TAKEN:
+                yield from findings_of_remarks(file, f"v{version}", (remark,), places)
 
     def with_patches(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings, with patches where edits are known that help."""
@@ -196,9 +204,9 @@ class _Comparer:
         old = {side.file: side.definition for side in self.sides[:-1] if side.definition}
         suggester = PatchSuggester(
             new=self.new.definition,
-            old=lambda one: old.get(one.compared.file) if one.compared else None,
+            old=lambda finding: old.get(finding.compared.file) if finding.compared else None,
             judge=self._finding_texts,
-            size=sum(len(each.text) for each in old.values()),
+            size=sum(len(definition.text) for definition in old.values()),
         )
         return suggester.with_patches(tuple(findings))
 
@@ -206,9 +214,9 @@ class _Comparer:
         """What would be said of another text of the new definition."""
         edited = replace(self.new, info=replace(self.new.info, schema=text))
         after = replace(self, sides=(*self.sides[:-1], edited))
-        found = after.findings(after.decision(), lambda _side, _pointer: None)
+        findings = after.findings(after.decision(), lambda _side, _pointer: None)
         # Whatever the topic holds already, nobody is to be led back into it.
-        every = (*found, *self._alone(edited))
+        every = (*findings, *self._alone(edited))
         return severities_of(every)
 
     def _unreadable(self, side: Side) -> Iterator[Finding]:
@@ -222,9 +230,11 @@ class _Comparer:
             read = AvroDefinitions(_NO_SOURCES, SharedTypes(_NO_SOURCES), {"": self.line}).read(
                 given, side.file, side.info.type
             )
-            for one in read.findings:
-                if one.rule == "AVRO-P001":
-                    yield replace(one, hint=_ALONE if ".avsc of" in one.hint else one.hint)
+            for finding in read.findings:
+                if finding.rule == "AVRO-P001":
+                    yield replace(
+                        finding, hint=_ALONE if ".avsc of" in finding.hint else finding.hint
+                    )
 
     def _poison(self, side: Side) -> tuple[Finding, ...]:
         """Why nothing would come after it."""
@@ -237,13 +247,13 @@ class _Comparer:
 
     def _alone(self, side: Side) -> tuple[Finding, ...]:
         """What our own rules say of it, whatever it comes after."""
-        said = accepted_mistakes(self.line.types, stored_schema(side))
+        remarks = accepted_mistakes(self.line.types, stored_schema(side))
         return (
             *self._poison(side),
-            *findings_of_remarks(side.file, "", said, DefinitionLocations(new=side.locate)),
+            *findings_of_remarks(side.file, "", remarks, DefinitionLocations(new=side.locate)),
         )
 
 
-def _without_note(one: SchemaChange) -> SchemaChange:
+def _without_note(change: SchemaChange) -> SchemaChange:
     """Pulsar keeps no alias, and goes by the new schema's own where it compares."""
-    return replace(one, note="", ignored=False)
+    return replace(change, note="", ignored=False)

@@ -75,7 +75,9 @@ def _definition_references(node: Any) -> FileReferences:  # noqa: ANN401 - JSON
         simple = name.rpartition(".")[2]
         defines[simple] = (*defines.get(simple, ()), (name, each))
     named = {
-        each[-1].rpartition(".")[2] for each in _references(node) if not own.intersection(each)
+        reference[-1].rpartition(".")[2]
+        for reference in _references(node)
+        if not own.intersection(reference)
     }
     return FileReferences(defines=defines, types=frozenset(named))
 
@@ -116,9 +118,9 @@ def _manifest_references(path: str, data: bytes) -> FileReferences:
     types: set[str] = set()
     for key, each in _members(value):
         if key == "definition":
-            found = _definition_key_references(path, each)
-            files |= found.files
-            types |= found.types
+            references = _definition_key_references(path, each)
+            files |= references.files
+            types |= references.types
         elif key == "topic" and isinstance(each, str):
             topics.add(each)
         elif key == "name" and isinstance(each, str):

@@ -71,7 +71,7 @@ class FileNames:
     def bases(cls, topic: TopicName) -> tuple[str, str]:
         """What the stems of a topic begin with: its own name, and the one that may get a number."""
         own = topic.local_name
-        return own, next(each for each in cls._candidates(topic) if each != own)
+        return own, next(candidate for candidate in cls._candidates(topic) if candidate != own)
 
     @staticmethod
     def base(stem: str) -> str:

@@ -74,8 +74,8 @@ def matching_entries(folders: Folders, base: str, pattern: str) -> Iterator[Entr
         yield same
         return
     seen: set[str] = set()
-    for each in _braces(pattern):
-        for entry in _expand(folders, base, each.split("/")):
+    for brace in _braces(pattern):
+        for entry in _expand(folders, base, brace.split("/")):
             if entry.path not in seen:
                 seen.add(entry.path)
                 yield entry
@@ -125,8 +125,8 @@ def _all_in(folders: Folders, entry: Entry) -> Iterator[Entry]:
 
 def _braces(pattern: str) -> list[str]:
     """`a{b,c}` as `ab` and `ac`, as Hadoop's globs have it."""
-    found = re.search(r"\{([^{}]*)\}", pattern)
-    if found is None:
+    match = re.search(r"\{([^{}]*)\}", pattern)
+    if match is None:
         return [pattern]
-    before, after = pattern[: found.start()], pattern[found.end() :]
-    return [full for each in found[1].split(",") for full in _braces(before + each + after)]
+    before, after = pattern[: match.start()], pattern[match.end() :]
+    return [full for each in match[1].split(",") for full in _braces(before + each + after)]

@@ -40,7 +40,7 @@ class SchemaProblem(NamedTuple):
 def schema_problems(name: str, document: object) -> list[SchemaProblem]:
     """Everything in the document that the published schema of that name does not allow."""
     breaches = chain.from_iterable(map(_breaches, _validator(name).iter_errors(document)))
-    problems = (_WORDS.get(one.keyword, _anything_else)(one) for one in breaches)
+    problems = (_WORDS.get(breach.keyword, _anything_else)(breach) for breach in breaches)
     return list(dict.fromkeys(chain.from_iterable(problems)))
 
 

@@ -71,7 +71,7 @@ def load(
             topics.states if whole else None,
         )
         digest = sources.digest()  # what nothing uses does not count
-        content = (each for source in topics.sources.values() for each in source.findings)
+        content = (finding for source in topics.sources.values() for finding in source.findings)
         used = topics.files | clients.files if whole and not _has_errors(clients.findings) else None
         known = (*topics.findings, *clients.findings, *content)
         strange = (
@@ -215,12 +215,12 @@ def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, B
 
 
 def _has_errors(findings: Iterable[Finding]) -> bool:
-    return any(each.severity is Severity.ERROR for each in findings)
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _sorted(findings: Iterable[Finding], rules: Mapping[str, Severity]) -> tuple[Finding, ...]:
     rated = apply_severities(dict.fromkeys(findings), rules)
-    return tuple(sorted(rated, key=lambda each: each.sort_key))
+    return tuple(sorted(rated, key=lambda finding: finding.sort_key))
 
 
 def _rate(

@@ -89,7 +89,9 @@ def render_observed_clients(observed: ObservedClients) -> bytes:
 
 
 def _topic_document(topic: TopicName, clients: ObservedTopic) -> dict[str, object]:
-    subscriptions = [dict(_subscription_items(each)) for each in sorted(clients.subscriptions)]
+    subscriptions = [
+        dict(_subscription_items(subscription)) for subscription in sorted(clients.subscriptions)
+    ]
     captured = [
         {"version": version, "messages": count}
         for version, count in sorted(clients.messages.items())
@@ -97,8 +99,12 @@ def _topic_document(topic: TopicName, clients: ObservedTopic) -> dict[str, objec
     return {
         "topic": str(topic),
         "producers": [
-            {key: text for key, text in (("name", each.name), ("client", each.client)) if text}
-            for each in sorted(clients.producers)
+            {
+                key: text
+                for key, text in (("name", producer.name), ("client", producer.client))
+                if text
+            }
+            for producer in sorted(clients.producers)
         ],
         "subscriptions": subscriptions,
         **({"leftOut": clients.left_out} if clients.left_out else {}),

@@ -89,8 +89,14 @@ def _read_json(text: str, file: str) -> Document:
 def _refuse(problems: list[SchemaProblem], file: str, text: str) -> NoReturn:
     """Say what is wrong first in the file, and how much more there is."""
     positions = JsonPositions(file, text if len(text) <= _MOST_PLACED else "")
-    placed = [(positions.at_pointer(pointer(one.path), at_key=one.at_key), one) for one in problems]
-    where, first = min(placed, key=lambda one: (one[0].line or 0, one[0].column or 0))
+    placed = [
+        (positions.at_pointer(pointer(problem.path), at_key=problem.at_key), problem)
+        for problem in problems
+    ]
+    where, first = min(
+        placed,
+        key=lambda schema_problem: (schema_problem[0].line or 0, schema_problem[0].column or 0),
+    )
     more = len(problems) - 1
     beside = f", and {more} more problem{'' if more == 1 else 's'}" if more else ""
     hint = "; ".join(filter(None, (first.hint, REPLAN)))

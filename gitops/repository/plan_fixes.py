@@ -92,26 +92,30 @@ _Target = tuple[str, str]
 _Key = tuple[str, str, str, Location | None]
 
 
-def _key(one: Finding) -> _Key:
-    return one.rule, one.subject, one.message, one.location
+def _key(finding: Finding) -> _Key:
+    return finding.rule, finding.subject, finding.message, finding.location
 
 
 def _refusals(plan: Plan) -> list[RefusedSchema]:
-    return [one for one in plan.notices if isinstance(one, RefusedSchema)]
+    return [notice for notice in plan.notices if isinstance(notice, RefusedSchema)]
 
 
 def _with_findings(plan: Plan, patched: Mapping[_Key, Finding]) -> Plan:
     def of(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(_as(one, patched.get(_key(one))) for one in findings)
+        return tuple(_as(finding, patched.get(_key(finding))) for finding in findings)
 
-    def notice(one: Notice) -> Notice:
-        return replace(one, findings=of(one.findings)) if isinstance(one, RefusedSchema) else one
+    def notice(refusal: Notice) -> Notice:
+        return (
+            replace(refusal, findings=of(refusal.findings))
+            if isinstance(refusal, RefusedSchema)
+            else refusal
+        )
 
     return replace(plan, notices=tuple(map(notice, plan.notices)), findings=of(plan.findings))
 
 
-def _as(one: Finding, patched: Finding | None) -> Finding:
-    return replace(one, patch=patched.patch, hint=patched.hint) if patched else one
+def _as(finding: Finding, patched: Finding | None) -> Finding:
+    return replace(finding, patch=patched.patch, hint=patched.hint) if patched else finding
 
 
 class _Fixes:
@@ -124,16 +128,16 @@ class _Fixes:
             request.tree, request.repository, request.plan_input, request.release
         )
         self._topics = {str(topic): topic for topic in request.plan_input.desired.topics}
-        self._manifests = {one.manifest.file for one in request.repository.topics.values()}
+        self._manifests = {topic.manifest.file for topic in request.repository.topics.values()}
         self._old: dict[tuple[TopicName, str], Definition | None] = {}
 
     def findings_by_target(self, plan: Plan) -> dict[_Target, list[Finding]]:
         """What edits may help against, by definition."""
         found: dict[_Target, list[Finding]] = {}
         for refused in _refusals(plan):
-            for one in refused.findings:
-                if target := self._target(refused.topic, one):
-                    found.setdefault(target, []).append(one)
+            for finding in refused.findings:
+                if target := self._target(refused.topic, finding):
+                    found.setdefault(target, []).append(finding)
         return dict(sorted(found.items()))
 
     def suggester(self, target: _Target, effort: Effort) -> PatchSuggester | None:
@@ -183,15 +187,15 @@ class _Fixes:
             self.edited[file] = edited.encode()
         return edited is not None
 
-    def _target(self, topic: TopicName, one: Finding) -> _Target | None:
+    def _target(self, topic: TopicName, finding: Finding) -> _Target | None:
         """The definition that a finding is in, None where no edit of it helps."""
         source, allowed = self._request.repository.topics.get(topic), self._request.editable
-        is_edited = one.severity is Severity.ERROR or one.rule == _RENAME
-        if source is None or one.location is None or one.location.in_base or not is_edited:
+        is_edited = finding.severity is Severity.ERROR or finding.rule == _RENAME
+        if source is None or finding.location is None or finding.location.in_base or not is_edited:
             return None
-        file, place = one.location.file, ""
+        file, place = finding.location.file, ""
         if file == source.manifest.file:
-            place = definition_around(one.location.pointer)
+            place = definition_around(finding.location.pointer)
         is_ours = place or (file in source.definitions and not is_proto(file))
         return (file, place) if is_ours and (allowed is None or file in allowed) else None
 
@@ -212,9 +216,12 @@ class _Fixes:
         texts = definition_texts(file, text) if is_manifest else [text]
         return {name for each in texts for name, _, _ in named_types(read_json(each))}
 
-    def _old_definition(self, one: Finding) -> Definition | None:
+    def _old_definition(self, finding: Finding) -> Definition | None:
         """The stored version that a finding compares with."""
-        topic, version = self._topics.get(one.subject), one.compared.file if one.compared else ""
+        topic, version = (
+            self._topics.get(finding.subject),
+            finding.compared.file if finding.compared else "",
+        )
         if topic is None or not _VERSION.fullmatch(version):
             return None
         if (topic, version) not in self._old:
@@ -223,7 +230,7 @@ class _Fixes:
 
     def _stored_definition(self, topic: TopicName, version: str) -> Definition | None:
         entries = self._request.plan_input.observed.topics[topic].history.entries
-        texts = (each.info.schema for each in entries if f"v{each.version}" == version)
+        texts = (entry.info.schema for entry in entries if f"v{entry.version}" == version)
         text = next(texts, None)
         return None if text is None else Definition(version, _spaced(text))
 
@@ -232,4 +239,4 @@ def _spaced(text: str) -> str:
     """A stored definition with a blank behind each comma and colon, as people write it."""
     if blank_comments(text) != text:
         return text
-    return _COMPACT.sub(lambda found: found[1] or f"{found[2]} ", text)
+    return _COMPACT.sub(lambda match: match[1] or f"{match[2]} ", text)

@@ -39,8 +39,8 @@ _RELATIVE_LINK: Final = re.compile(r"\[([^\]\n]+)\]\((?![a-z]+:)[^)\n]*\)")
 
 def guess_rule(word: str) -> str | None:
     """The rule that a word seems to mean, whatever its zeros: PLAN-R003 for `plan-r3`."""
-    found = _ID.fullmatch(word.strip().upper().replace("_", "-"))
-    padded = f"{found[1]}{int(found[2]):03}" if found else ""
+    match = _ID.fullmatch(word.strip().upper().replace("_", "-"))
+    padded = f"{match[1]}{int(match[2]):03}" if match else ""
     return padded if padded in RULES else closest(word, RULES)
 
 
@@ -93,8 +93,8 @@ def term_page(term: str) -> str | None:
     if page := TERMS.get(term):
         return _section(_term_text(page), term)
     rows = map(_ROW.fullmatch, _term_text("exit-codes").splitlines())
-    found = next((row for row in rows if row and row[1] == term), None)
-    return found and f"# Exit code {found[1]}\n\n{found[2]}\n\nFor example: {found[3]}\n"
+    match = next((row for row in rows if row and row[1] == term), None)
+    return match and f"# Exit code {match[1]}\n\n{match[2]}\n\nFor example: {match[3]}\n"
 
 
 def _term_text(page: str) -> str:

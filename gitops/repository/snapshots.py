@@ -141,7 +141,7 @@ def _misfits(path: str, document: TopicSnapshot) -> Iterator[Finding]:
     if str(topic.namespace) != named or not FileNames.fits(topic, stem):
         message = f"the snapshot is of {topic}, and the path is {named}/{stem}"
         yield _finding(Location(file=path), message)
-    numbers = [each.version for each in document.versions]
+    numbers = [version.version for version in document.versions]
     if numbers != sorted(set(numbers)):
         yield _finding(Location(file=path), "the versions are not in the order of their numbers")
     elif numbers and numbers[-1] >= document.next_version:
@@ -169,15 +169,15 @@ def _failures(path: str, data: bytes, model: type[Document]) -> list[Finding]:
         return [_finding(Location(file=path), "nested too deep or too large to be read")]
     places = JsonPositions(path, text)
     return [
-        _finding(places.at_pointer(pointer(each.path), at_key=each.at_key), each.message)
-        for each in _problems(data, value, model)
+        _finding(places.at_pointer(pointer(problem.path), at_key=problem.at_key), problem.message)
+        for problem in _problems(data, value, model)
     ]
 
 
 def _newer_version(data: bytes) -> str:
     """The version of a snapshot that a newer release wrote; empty for every other file."""
-    found = _NEWER.search(data)
-    return found[1].decode() if found else ""
+    match = _NEWER.search(data)
+    return match[1].decode() if match else ""
 
 
 def _problems(data: bytes, value: object, model: type[Document]) -> list[DocumentProblem]:
@@ -185,7 +185,7 @@ def _problems(data: bytes, value: object, model: type[Document]) -> list[Documen
         model.model_validate_json(data)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
-        return [problem_of(each, value, model) for each in details]
+        return [problem_of(detail, value, model) for detail in details]
     raise AssertionError("it has failed before")
 
 
@@ -222,8 +222,8 @@ def recorded_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
 
 def recorded_namespaces(tree: FileTree, registry: str) -> frozenset[NamespaceName]:
     """The namespaces that the snapshot of a registry has files of."""
-    found = {namespace_of(path) for path in snapshot_files(tree, registry)}
-    return frozenset(each for each in found if each is not None)
+    namespaces = {namespace_of(path) for path in snapshot_files(tree, registry)}
+    return frozenset(namespace for namespace in namespaces if namespace is not None)
 
 
 def namespace_of(path: str) -> NamespaceName | None:
@@ -341,8 +341,8 @@ def render(
     for _, topic in sorted(state.topics.items()):
         loss = losses.get(topic.topic)
         if topic.history.entries or topic.history.next_version or loss:
-            found = state.partitions.get(topic.topic)
-            count = found.count if found else None
+            partitions = state.partitions.get(topic.topic)
+            count = partitions.count if partitions else None
             path, content = _topic_file(registry, topic, names, count, loss)
             files[path] = content
     return files

@@ -33,15 +33,15 @@ def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | No
         if candidate != word:
             folded.setdefault(_fold(candidate), candidate)
     given = _fold(word[:_MAX_COMPARED])
-    found = get_close_matches(given, folded, n=_MOST_EQUAL, cutoff=near)
+    close_matches = get_close_matches(given, folded, n=_MOST_EQUAL, cutoff=near)
     # Of equally near ones difflib prefers the last in the alphabet; the first is the usual rule.
-    found.sort(key=lambda each: (-SequenceMatcher(None, each, given).ratio(), each))
-    if not found:
-        found = [each for each in folded if sorted(each) == sorted(given)]
-    if not found and len(given) >= _MIN_PART:
+    close_matches.sort(key=lambda each: (-SequenceMatcher(None, each, given).ratio(), each))
+    if not close_matches:
+        close_matches = [each for each in folded if sorted(each) == sorted(given)]
+    if not close_matches and len(given) >= _MIN_PART:
         holding = [each for each in folded if given in each]
-        found = holding if len(holding) == 1 else []
-    return folded[found[0]] if found else None
+        close_matches = holding if len(holding) == 1 else []
+    return folded[close_matches[0]] if close_matches else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -99,8 +99,8 @@ def admin_url_hint(text: str) -> str:
     """What to write instead; nothing is repeated of a text that could hold a secret."""
     if "@" in text:
         return _EXAMPLE
-    if found := _HOST_AND_PORT.fullmatch(text):
-        return f"write the scheme as well: http://{found[1]}"
+    if match := _HOST_AND_PORT.fullmatch(text):
+        return f"write the scheme as well: http://{match[1]}"
     if "," in text:
         return "write the web service URL of one broker: each of them answers for the cluster"
     scheme, _, rest = text.partition("://")
@@ -118,5 +118,5 @@ def parse_strategy(
     try:
         return SchemaCompatibilityStrategy(name)
     except ValueError:
-        hint = did_you_mean_or_list(name, [each.value for each in known])
+        hint = did_you_mean_or_list(name, [strategy.value for strategy in known])
         raise UsageError(f"'{name}' is not a strategy", hint=hint) from None

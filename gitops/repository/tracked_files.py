@@ -83,9 +83,11 @@ class TrackedFiles:
     def _named_in(self, folder: str) -> frozenset[str]:
         """Names of files in the manifests of a folder; read without any judgement."""
         if folder not in self._names:
-            found = [each for each in self.paths if posixpath.dirname(each) == folder]
+            found = [path for path in self.paths if posixpath.dirname(path) == folder]
             texts = [self._peek_manifest(each) for each in found if each.endswith(".yaml")]
-            words = (each.group().decode() for text in texts for each in _FILE_NAME.finditer(text))
+            words = (
+                match.group().decode() for text in texts for match in _FILE_NAME.finditer(text)
+            )
             self._names[folder] = frozenset(words)
         return self._names[folder]
 

@@ -67,7 +67,7 @@ class TrialPlans:
         """About how many characters of definitions such a plan compares, or could meanwhile."""
         states = self.plan_input.desired, self.plan_input.observed
         histories = (state.topics[topic].history for topic in self._users(file) for state in states)
-        compared = sum(len(entry.info.schema) for each in histories for entry in each.entries)
+        compared = sum(len(entry.info.schema) for history in histories for entry in history.entries)
         return compared + _MANIFEST * len(self._users(file))
 
     @cached_property
@@ -84,7 +84,7 @@ class TrialPlans:
             plan_input,
             desired=RegistryState(
                 namespaces={
-                    name: one for name, one in desired.namespaces.items() if name in spaces
+                    name: state for name, state in desired.namespaces.items() if name in spaces
                 },
                 topics={
                     topic: replace(desired.topics[topic], history=loaded.states[topic].history)

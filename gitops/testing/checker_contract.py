@@ -52,7 +52,7 @@ class CheckerContract:
     def test_the_examples_are_of_its_type(
         self, checker: CompatibilityChecker, compatible: Pair, incompatible: Pair
     ) -> None:
-        assert {each.type for each in (*compatible, *incompatible)} == {checker.schema_type}
+        assert {schema.type for schema in (*compatible, *incompatible)} == {checker.schema_type}
 
     def test_what_may_follow_passes(
         self,

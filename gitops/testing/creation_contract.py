@@ -56,8 +56,8 @@ class CreationContract:
         absent = TopicPartitions(topic=topic, exists=False)
         assert registry.observe(scope).partitions == {topic: absent}
         registry.create_topic(topic, count)
-        found = TopicPartitions(topic=topic, count=count)
-        assert registry.observe(scope).partitions == {topic: found}
+        partitions = TopicPartitions(topic=topic, count=count)
+        assert registry.observe(scope).partitions == {topic: partitions}
         assert registry.list_topics(namespace) == (topic,)
 
     def test_a_topic_cannot_be_created_twice(

@@ -155,7 +155,7 @@ class RegistryContract(CreationContract):
         self, registry: Registry, topic: TopicName
     ) -> None:
         first, second = avro(A), avro(A, B)
-        assert [registry.register_schema(topic, each) for each in (first, second)] == [0, 1]
+        assert [registry.register_schema(topic, schema) for schema in (first, second)] == [0, 1]
         assert stored_versions(registry, topic) == [(0, first), (1, second)]
         assert history(registry, topic).next_version == 2
 
@@ -167,9 +167,11 @@ class RegistryContract(CreationContract):
         width = registry.concurrency if isinstance(registry, ConcurrentRegistry) else 1
         with ThreadPoolExecutor(width) as pool:
             work = pool.map if width > 1 else map
-            versions = [*work(lambda each: registry.register_schema(each, schema), topics)]
+            versions = [*work(lambda topic: registry.register_schema(topic, schema), topics)]
         assert versions == [0] * len(topics)
-        assert [stored_versions(registry, each) for each in topics] == [[(0, schema)]] * len(topics)
+        assert [stored_versions(registry, topic) for topic in topics] == [[(0, schema)]] * len(
+            topics
+        )
 
     def test_text_properties_and_time_are_kept(self, registry: Registry, topic: TopicName) -> None:
         info = SchemaInfo(
@@ -262,15 +264,15 @@ class RegistryContract(CreationContract):
             properties=KEY_VALUE_PROPERTIES,
         )
         assert registry.register_schema(topic, info) == 0
-        ((_, found),) = stored_versions(registry, topic)
-        assert json.loads(found.schema) == halves
-        assert found.properties == KEY_VALUE_PROPERTIES
+        ((_, schema),) = stored_versions(registry, topic)
+        assert json.loads(schema.schema) == halves
+        assert schema.properties == KEY_VALUE_PROPERTIES
 
     def test_a_history_belongs_to_both_domains(self, registry: Registry, topic: TopicName) -> None:
-        other = TopicName.of(topic.namespace, topic.local_name, "non-persistent")
+        other_topic = TopicName.of(topic.namespace, topic.local_name, "non-persistent")
         registry.register_schema(topic, avro(A))
-        assert registry.register_schema(other, avro(A, B)) == 1
-        assert stored_versions(registry, topic) == stored_versions(registry, other)
+        assert registry.register_schema(other_topic, avro(A, B)) == 1
+        assert stored_versions(registry, topic) == stored_versions(registry, other_topic)
 
     # ------------------------------------------------------------------ deletion
 

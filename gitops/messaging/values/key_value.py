@@ -27,7 +27,9 @@ class KeyValueSchema(ValueSchema):
     def __init__(self, info: SchemaInfo, half: Callable[[SchemaInfo], ValueSchema]) -> None:
         super().__init__(info)
         try:
-            self._key, self._value = (half(to_info(one)) for _, (one,) in named_halves(self.stored))
+            self._key, self._value = (
+                half(to_info(schema)) for _, (schema,) in named_halves(self.stored)
+            )
         except (PayloadError, UndecodableError) as error:
             raise UsageError(f"the KEY_VALUE schema is not valid: {error}") from None
         separated = KeyValueEncodingType.SEPARATED.value
@@ -84,12 +86,12 @@ def pair_info(key: SchemaInfo, value: SchemaInfo, encoding: KeyValueEncodingType
 
     key_half, value_half = (
         Half(
-            name=JAVA_NAMES.get(each.type.value, ""),
-            type=each.type,
-            text=each.schema,
-            properties=each.properties,
+            name=JAVA_NAMES.get(schema.type.value, ""),
+            type=schema.type,
+            text=schema.schema,
+            properties=schema.properties,
         )
-        for each in (key, value)
+        for schema in (key, value)
     )
     return SchemaInfo(
         type=SchemaType.KEY_VALUE,

@@ -85,10 +85,10 @@ def _with_imports(file: FileDescriptor) -> dict[str, FileDescriptor]:
     found: dict[str, FileDescriptor] = {}
     waiting = [file]
     while waiting:
-        one = waiting.pop()
-        if one.name not in found:
-            found[one.name] = one
-            waiting += one.dependencies
+        file_descriptor = waiting.pop()
+        if file_descriptor.name not in found:
+            found[file_descriptor.name] = file_descriptor
+            waiting += file_descriptor.dependencies
     return found
 
 

@@ -87,7 +87,7 @@ class BytesSchema(ValueSchema):
 
 def from_wire(schema: api.Schema) -> StoredSchema:
     """The schema that a broker answered."""
-    properties = {each.key: each.value for each in schema.properties}
+    properties = {key_value.key: key_value.value for key_value in schema.properties}
     kind = SchemaType(api.Schema.Type.Name(schema.type))
     return StoredSchema(type=kind, data=schema.schema_data, properties=properties)
 

@@ -62,17 +62,17 @@ def scan_fields(data: Octets, starts: Integers, ends: Integers) -> Fields:
     """
     owners = numpy.flatnonzero(starts < ends)
     at, ends = starts[owners], ends[owners]
-    found = [Fields(*(numpy.zeros(0, numpy.int64),) * len(Fields._fields))]
+    fields = [Fields(*(numpy.zeros(0, numpy.int64),) * len(Fields._fields))]
     for _ in range(_MOST_FIELDS):
         if not len(owners):
-            return Fields(*map(numpy.concatenate, zip(*found, strict=True)))
+            return Fields(*map(numpy.concatenate, zip(*fields, strict=True)))
         tags, at = _numbers(data, at)
         values, contents = _numbers(data, at)
         kinds = tags & 7
         at = _next(kinds, values, at, contents)
         if (at > ends).any():
             raise ProtocolError("the server sent metadata of a message that are not whole")
-        found.append(Fields(owners, tags >> 3, kinds, values, contents))
+        fields.append(Fields(owners, tags >> 3, kinds, values, contents))
         more = at < ends
         if not more.all():
             owners, at, ends = owners[more], at[more], ends[more]

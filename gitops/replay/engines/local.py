@@ -82,8 +82,8 @@ def run_result(
 ) -> RunResult:
     """The answer, in an order that does not depend on who came first."""
     result = sorted_result(result)
-    replays = {str(one.topic): one for one in request.replays}
-    found = [
+    replays = {str(replay.topic): replay for replay in request.replays}
+    samples = [
         UnreadSample(
             topic=replays[topic].topic,
             sample=replays[topic].samples[sample],
@@ -95,7 +95,7 @@ def run_result(
     ]
     return RunResult(
         tallies=result.tallies,
-        unread=(*plan.unread, *found),
+        unread=(*plan.unread, *samples),
         twice=tuple(plan.twice),
         complete=complete,
     )

@@ -108,8 +108,8 @@ class Waves(Generic[Task]):
                         wave, waiting = waiting[: self._size], waiting[self._size :]
                         running.add(pool.submit(self._timed, wave))
                     done, running = wait(running, _LOOK, FIRST_COMPLETED)
-                    for each in done:
-                        yield from self._noted(each)
+                    for future in done:
+                        yield from self._noted(future)
             finally:
                 while running:  # a wave may be on its way and not yet to be interrupted
                     self.interrupt()
@@ -251,9 +251,9 @@ class _Run:
             rewrite_all(self.job, self.result, self.progress, self.stopped)
             return
         pieces = [
-            (topic, version, its[start : start + _PIECE])
-            for (topic, version), its in sorted(chosen.items())
-            for start in range(0, len(its), _PIECE)
+            (topic, version, messages[start : start + _PIECE])
+            for (topic, version), messages in sorted(chosen.items())
+            for start in range(0, len(messages), _PIECE)
         ]
         done = 0
         for answer in self._waves(self._rewrite_pieces).answers(pieces):
@@ -304,7 +304,7 @@ class _Run:
                 "number": pyarrow.array(range(len(pieces)), pyarrow.int64()),
                 "topic": pyarrow.array([topic for topic, _, _ in pieces]),
                 "version": pyarrow.array([version for _, version, _ in pieces], pyarrow.int64()),
-                "chosen": pyarrow.array([pack_chosen(its) for _, _, its in pieces]),
+                "chosen": pyarrow.array([pack_chosen(messages) for _, _, messages in pieces]),
             }
         )
         frame = self.connection.session.createDataFrame(table).repartition(len(pieces), "number")

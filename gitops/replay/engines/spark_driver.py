@@ -123,8 +123,8 @@ def _version(java: Path) -> int:
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = _VERSION.search(ended.stderr)
-    return int(found[1]) if found and ended.returncode == 0 else 0
+    match = _VERSION.search(ended.stderr)
+    return int(match[1]) if match and ended.returncode == 0 else 0
 
 
 # Starts a Spark of our own: on any master, quiet, on whatever Java there is.
@@ -249,19 +249,19 @@ def _quietly() -> Iterator[None]:
         logging.getLogger().removeFilter(_is_news)
 
 
-def _is_news(said: logging.LogRecord) -> bool:
-    return Path(said.pathname).parent.name != "py4j"
+def _is_news(log_record: logging.LogRecord) -> bool:
+    return Path(log_record.pathname).parent.name != "py4j"
 
 
 def _started(master: str, stopped: Callable[[], bool]) -> SparkSession:
-    said = Path(_folder().name, "spark.log")
+    path = Path(_folder().name, "spark.log")
     try:
-        with _aside(said):
+        with _aside(path):
             start = _connected if _is_connect(master) else _classic
             return start(master, stopped)
     except Exception as error:
         where = shown(master) or "this cluster"
-        told = said.read_text(errors="replace") if said.exists() else ""
+        told = path.read_text(errors="replace") if path.exists() else ""
         raise failure(error, f"Spark does not start on {where}", told) from error
 
 

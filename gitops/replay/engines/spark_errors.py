@@ -59,15 +59,15 @@ def failure(error: Exception, what: str, told: str = "") -> OutsideError:
 def reason(error: Exception) -> str:
     """What is wrong, and what to do where Spark lacks something: a sentence without an end."""
     text = "\n".join(map(str, (error, getattr(error, "_cause", None) or "")))
-    if found := _NO_CLASS.search(text):
-        package = _PACKAGES.get(found[1])
-        lacking = f"org.apache.hadoop:{package}, of its Hadoop's version" if package else found[0]
+    if match := _NO_CLASS.search(text):
+        package = _PACKAGES.get(match[1])
+        lacking = f"org.apache.hadoop:{package}, of its Hadoop's version" if package else match[0]
         return f"Spark runs without {lacking}: start it with --packages"
-    if found := _NO_SCHEME.search(text):
-        other = "Hadoop calls it s3a://" if found[1] == "s3" else "start it with a package for that"
-        return f"Spark has no file system for {found[1]}://: {other}"
-    if found := _UNLINKED.search(text):
-        line = first_line(found[1])
+    if match := _NO_SCHEME.search(text):
+        other = "Hadoop calls it s3a://" if match[1] == "s3" else "start it with a package for that"
+        return f"Spark has no file system for {match[1]}://: {other}"
+    if match := _UNLINKED.search(text):
+        line = first_line(match[1])
         return f"a package does not fit this Spark, or lacks another one that it needs: {line}"
     line = first_line(text)
     causes = _CAUSE.findall(text)

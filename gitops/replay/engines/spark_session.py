@@ -159,9 +159,9 @@ def open_session(
     where pyspark is not installed, OutsideError where Spark does not start or answer,
     KeyboardInterrupt where it is `stopped` meanwhile.
     """
-    found = find_session()
-    if found is not None:
-        with _opened(found, "the Spark session of this process") as opened:
+    session = find_session()
+    if session is not None:
+        with _opened(session, "the Spark session of this process") as opened:
             yield opened
         return
     master = master or default_master()
@@ -184,13 +184,13 @@ def find_session() -> SparkSession | None:
             hint=f"{extra_hint('spark')}; or have a quick look with --engine local",
         ) from error
     connect = sys.modules.get("pyspark.sql.connect.session")
-    found = _active(connect.SparkSession) if connect else None
+    session = _active(connect.SparkSession) if connect else None
     contexts = getattr(pyspark, "SparkContext", None)  # a client of Spark Connect alone has none
     context = contexts and contexts._active_spark_context  # noqa: SLF001 - getOrCreate makes one
-    if found is None and context is not None:
-        found = _active(SparkSession)
-        return found if found and found.sparkContext is context else SparkSession(context)
-    return found
+    if session is None and context is not None:
+        session = _active(SparkSession)
+        return session if session and session.sparkContext is context else SparkSession(context)
+    return session
 
 
 def _active(kind: type[SparkSession]) -> SparkSession | None:

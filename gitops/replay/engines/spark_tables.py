@@ -95,8 +95,8 @@ def query_settings(
 def _files(connection: SparkConnection, job: Job, whole: Part) -> DataFrame:
     """Each file as a whole: nothing smaller can be cut without knowing what is in it."""
     reader = _reader(connection.session).format("binaryFile")
-    found = reader.load(whole.file.uri).select("path", "content")
-    return found.mapInArrow(connection.portable(file_task(job, whole)), ANSWER)
+    data_frame = reader.load(whole.file.uri).select("path", "content")
+    return data_frame.mapInArrow(connection.portable(file_task(job, whole)), ANSWER)
 
 
 def _rows(

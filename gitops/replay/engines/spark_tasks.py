@@ -142,8 +142,8 @@ def merge_task(limits: Limits) -> Work:
 
     def work(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         merged = PartResult()
-        for each in part_results(batches):
-            merge(merged, each, limits)
+        for part_result in part_results(batches):
+            merge(merged, part_result, limits)
         yield _answer(merged)
 
     return work

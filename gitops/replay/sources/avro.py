@@ -201,14 +201,14 @@ class AvroSource:
             plan = plan_of(header.schema, name)
             at = 1
             for blocks in _some(read_blocks(stream, header, name)):
-                for its in cut(blocks, plan):
-                    for payload in its.payloads(MOST_ROWS):
+                for message_batch in cut(blocks, plan):
+                    for payload in message_batch.payloads(MOST_ROWS):
                         rows = len(payload)
                         told = None if version is None else pyarrow.repeat(version, rows)
                         yield batch(payload, name, row=rows_from(at, rows), version=told)
                         at += rows
-                    if its.problem:
-                        what = f"{name} is broken at message {at}: {its.problem}"
+                    if message_batch.problem:
+                        what = f"{name} is broken at message {at}: {message_batch.problem}"
                         raise UnreadableError(what, AGAIN)
 
 

@@ -91,7 +91,7 @@ class FileClaims:
 
     def twice(self, request: RunRequest) -> list[DuplicateFiles]:
         """What was asked for a second time, by topic and sample."""
-        replays = {str(one.topic): one for one in request.replays}
+        replays = {str(replay.topic): replay for replay in request.replays}
         return [
             DuplicateFiles(
                 topic=replays[topic].topic,
@@ -134,14 +134,14 @@ def find_files(sample: Sample, root: Path) -> list[File]:
     """The files, sorted by name, each by its first one; raises UnreadableError, OSError."""
     if sample.shown_path != sample.path:
         raise UnreadableError("an address may contain no password: give it by the environment")
-    found = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
-    if not found and _is_folder(sample, root):
+    files = _in_uri(sample.path) if is_uri(sample.path) else _in_repository(sample, root)
+    if not files and _is_folder(sample, root):
         raise UnreadableError(_NONE_COUNTS, "name another folder, or put samples there")
-    if not found:
+    if not files:
         raise NoFileError("there is no such file")
-    found.sort(key=lambda file: file.name)
-    first = {place_of(file): file for file in reversed(found)}
-    return [file for file in found if first[place_of(file)] is file]
+    files.sort(key=lambda file: file.name)
+    first = {place_of(file): file for file in reversed(files)}
+    return [file for file in files if first[place_of(file)] is file]
 
 
 def _is_folder(sample: Sample, root: Path) -> bool:
@@ -160,15 +160,15 @@ def _in_repository(sample: Sample, root: Path) -> list[File]:
     inside = root.resolve()
     if path.startswith(("/", "../")) or path == "..":
         raise UnreadableError("it leads outside the repository")
-    found = []
+    files = []
     for entry in matching_entries(_DiskFolders(), str(inside), path):
         if not Path(entry.path).resolve().is_relative_to(inside):
             name = posixpath.relpath(entry.path, inside)
             raise UnreadableError(f"{name} is a symbolic link that leads outside the repository")
-        found.append(
+        files.append(
             File(name=posixpath.relpath(entry.path, inside), uri=entry.path, size=entry.size)
         )
-    return found
+    return files
 
 
 def _in_uri(uri: str) -> list[File]:
@@ -199,15 +199,15 @@ def _error_line(error: Exception) -> str:
 
 
 def _without_magic(uri: str) -> str:
-    found = MAGIC.search(uri)
-    return uri if found is None else uri[: uri.rindex("/", 0, found.start())]
+    match = MAGIC.search(uri)
+    return uri if match is None else uri[: uri.rindex("/", 0, match.start())]
 
 
 class _DiskFolders:
     def entries(self, folder: str) -> list[Entry]:
         try:
-            with os.scandir(folder) as found:
-                names = sorted(entry.name for entry in found)
+            with os.scandir(folder) as scandir_iterator:
+                names = sorted(entry.name for entry in scandir_iterator)
         except (FileNotFoundError, NotADirectoryError):
             return []
         entries = (self.entry(posixpath.join(folder, name)) for name in names)
@@ -216,17 +216,17 @@ class _DiskFolders:
     def entry(self, path: str) -> Entry | None:
         place = Path(path)
         try:
-            found = place.stat()  # once: it may vanish meanwhile
+            stat_result = place.stat()  # once: it may vanish meanwhile
         except ValueError:  # no file has a name with NUL in it
             return None
         except OSError as error:
             if error.errno in _NOT_THERE:
                 return None
             raise
-        is_folder = stat.S_ISDIR(found.st_mode)
-        if not is_folder and not stat.S_ISREG(found.st_mode):
+        is_folder = stat.S_ISDIR(stat_result.st_mode)
+        if not is_folder and not stat.S_ISREG(stat_result.st_mode):
             raise UnreadableError(f"{path} is no regular file")
-        return Entry(path, is_folder, found.st_size, place.is_symlink())
+        return Entry(path, is_folder, stat_result.st_size, place.is_symlink())
 
 
 class _RemoteFolders:
@@ -235,8 +235,8 @@ class _RemoteFolders:
 
     def entries(self, folder: str) -> list[Entry]:
         selector = pyarrow.fs.FileSelector(folder, allow_not_found=True)
-        found = self._system.get_file_info(selector)
-        return sorted(_remote_entry(info) for info in found)
+        file_info = self._system.get_file_info(selector)
+        return sorted(_remote_entry(info) for info in file_info)
 
     def entry(self, path: str) -> Entry | None:
         info = self._system.get_file_info(path)

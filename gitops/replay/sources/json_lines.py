@@ -47,8 +47,8 @@ def _lines(part: Part) -> Iterator[list[bytes]]:
     """Whole lines, so many at a time as a chunk has; what a break leaves of a line is none."""
     rest = b""
     for number, chunk in enumerate(_chunks(part)):
-        if not number and (other := other_format(part, chunk[:HEAD])):
-            raise other
+        if not number and (error := other_format(part, chunk[:HEAD])):
+            raise error
         text = rest + chunk
         *lines, rest = (text.replace(b"\r\n", b"\n") if b"\r\n" in text else text).split(b"\n")
         if lines:

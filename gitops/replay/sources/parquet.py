@@ -246,9 +246,9 @@ def _rows_alike(part: Part, metadata: Any, names: Mapping[str, str]) -> int:  # 
     group = metadata.row_group(part.group)
     chunks = (group.column(number) for number in range(group.num_columns))
     shared = [
-        each
-        for each in chunks
-        if each.path_in_schema in names.values() and _SHARING in each.encodings
+        chunk
+        for chunk in chunks
+        if chunk.path_in_schema in names.values() and _SHARING in chunk.encodings
     ]
     if not shared:
         return MOST_ROWS

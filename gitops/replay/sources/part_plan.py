@@ -75,13 +75,13 @@ class _FoundFiles(NamedTuple):
 def plan_parts(request: RunRequest) -> PartPlan:
     """Look for the files, and into those that can be cut; what is not there is `unread`."""
     plan = PartPlan()
-    found = list(_find(request, plan))
+    found_files = list(_find(request, plan))
     claims = FileClaims()
-    for one in found:
-        for place in one.places():
-            claims.name(one.data.owners, place)
-    for one in found:
-        _add(plan, one, claims, request)
+    for found_file in found_files:
+        for place in found_file.places():
+            claims.name(found_file.data.owners, place)
+    for found_file in found_files:
+        _add(plan, found_file, claims, request)
     plan.twice = claims.twice(request)
     return plan
 
@@ -100,14 +100,14 @@ def _find(request: RunRequest, plan: PartPlan) -> Iterator[_FoundFiles]:
             plan.unread.extend(unread_samples(request, data, error))
 
 
-def _add(plan: PartPlan, found: _FoundFiles, claims: FileClaims, request: RunRequest) -> None:
-    data = found.data
-    if found.files is None:
+def _add(plan: PartPlan, found_files: _FoundFiles, claims: FileClaims, request: RunRequest) -> None:
+    data = found_files.data
+    if found_files.files is None:
         path = data.sample.path
         if owners := claims.keepers(data.owners, path, path):
             plan.left.append(replace(data, owners=owners))
         return
-    names = zip(found.files, found.places(), strict=True)
+    names = zip(found_files.files, found_files.places(), strict=True)
     kept = [(file, claims.keepers(data.owners, place, file.name)) for file, place in names]
     for parts in _parts(data.sample, [(file, owners) for file, owners in kept if owners]):
         if isinstance(parts, _UnreadableFile):
@@ -121,11 +121,13 @@ def unread_samples(
     request: RunRequest, data: SampleData, error: Exception, file: str = ""
 ) -> Iterator[UnreadSample]:
     """The same words for each topic that names the data; `file` is the one that it is about."""
-    topics = {str(one.topic): one.topic for one in request.replays}
+    topics = {str(replay.topic): replay.topic for replay in request.replays}
     text = error_text(error) if not file else file_error_text(file, error)
     for owner in data.owners:
         sample = next(
-            one.samples[owner.sample] for one in request.replays if str(one.topic) == owner.topic
+            replay.samples[owner.sample]
+            for replay in request.replays
+            if str(replay.topic) == owner.topic
         )
         yield UnreadSample(
             topic=topics[owner.topic],
@@ -145,8 +147,8 @@ def sample_data(request: RunRequest) -> list[SampleData]:
             owner = Owner(str(replay.topic), number)
             found.setdefault(_identity(sample, owner), []).append((sample, owner))
     return [
-        SampleData(sample=its[0][0], owners=tuple(owner for _, owner in its))
-        for its in found.values()
+        SampleData(sample=owners[0][0], owners=tuple(owner for _, owner in owners))
+        for owners in found.values()
     ]
 
 

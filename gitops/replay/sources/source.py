@@ -128,7 +128,7 @@ class LiveVersions:
     def need_keys(self, owners: Iterable[Owner]) -> bool:
         """Whether messages of a version are read with their keys."""
         replays = (self._job.replays[owner.topic] for owner in owners)
-        return any(is_separated(info) for one in replays for info in one.versions.values())
+        return any(is_separated(info) for replay in replays for info in replay.versions.values())
 
     def _find(self, owner: Owner, definition: bytes) -> int | None:
         candidate = StoredSchema(type=SchemaType.AVRO, data=definition)

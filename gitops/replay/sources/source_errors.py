@@ -28,9 +28,13 @@ _PACKED: Final = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 def other_format(part: Part, head: bytes) -> UnreadableError | None:
     """An error for a file that begins as those of another format do; None if it does not."""
     row = SAMPLE_FORMATS[part.format]
-    for name, other in SAMPLE_FORMATS.items():
-        if not other.like and name not in (part.format, row.like) and _begins(other, head):
-            what = f"{part.file.name} is {other.content or other.what}, not {row.what}"
+    for name, format_row in SAMPLE_FORMATS.items():
+        if (
+            not format_row.like
+            and name not in (part.format, row.like)
+            and _begins(format_row, head)
+        ):
+            what = f"{part.file.name} is {format_row.content or format_row.what}, not {row.what}"
             return UnreadableError(what, f"write in the manifest: format: {name}")
     packed = (ending for start, ending in _PACKED.items() if head.startswith(start))
     return next((_packed(part, ending) for ending in packed), None)
@@ -54,8 +58,8 @@ def unreadable_file(part: Part) -> UnreadableError:
 
 def refusal(part: Part, head: bytes) -> UnreadableError:
     """Of a file that begins with these bytes, HEAD of them, and is not what its sample says."""
-    if other := other_format(part, head):
-        return other
+    if error := other_format(part, head):
+        return error
     row = SAMPLE_FORMATS[part.format]
     if _begins(row, head):
         what = f"{part.file.name} begins as {row.what} and does not end as one"

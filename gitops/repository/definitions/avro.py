@@ -101,7 +101,7 @@ class AvroDefinitions:
         top_union = rules.takes_top_union or schema_type is not SchemaType.AVRO
         problems = _problems(rules.avro, given.text, top_union=top_union)
         whole = Expansion(text=given.text)
-        if any(each.kind == "undefined-name" for each in problems):
+        if any(problem.kind == "undefined-name" for problem in problems):
             whole = self._expand(given) or whole
             if behind := _behind(given.text):
                 problems = behind
@@ -110,13 +110,13 @@ class AvroDefinitions:
                 problems = _problems(rules.avro, whole.text, top_union=top_union)
             else:
                 whole.text = given.text
-        lacking = any(each.kind == "undefined-name" for each in problems)
+        lacking = any(problem.kind == "undefined-name" for problem in problems)
         broken = tuple(self._broken()) if lacking else ()
         if whole.problems or broken:
             # What a shared type would have defined is missing now, which is no second mistake.
-            problems = tuple(each for each in problems if each.kind != "undefined-name")
+            problems = tuple(problem for problem in problems if problem.kind != "undefined-name")
         poison = _poison(self._line.types, whole.text, schema_type)
-        if any(each.rule == "JSON-P001" for each in poison):
+        if any(remark.rule == "JSON-P001" for remark in poison):
             problems = ()  # it is no Avro because it is in the other form
         refusals: tuple[_Refusal, ...] = ()
         if not (whole.problems or broken):
@@ -145,19 +145,19 @@ class AvroDefinitions:
             files=(
                 *([given.file] if given.file else []),
                 *whole.files,
-                *(each.subject for each in broken),
+                *(finding.subject for finding in broken),
             ),
             findings=(
                 *foreign,
-                *(self._finding(each, given, whole, subject, half=half) for each in problems),
-                *(self._poisonous(each, given, whole, subject) for each in poison),
-                *(self._refusal_finding(each, given, whole, subject) for each in refusals),
-                *(self._poisonous(each, given, whole, subject) for each in accepted),
+                *(self._finding(problem, given, whole, subject, half=half) for problem in problems),
+                *(self._poisonous(remark, given, whole, subject) for remark in poison),
+                *(self._refusal_finding(refusal, given, whole, subject) for refusal in refusals),
+                *(self._poisonous(remark, given, whole, subject) for remark in accepted),
                 *self._ignored_findings(given, whole, subject),
                 *repeated_member_findings(given, subject),
             ),
             obstacles=(
-                *(self._obstacle(each, given, whole, subject) for each in whole.problems),
+                *(self._obstacle(problem, given, whole, subject) for problem in whole.problems),
                 *broken,
             ),
         )
@@ -285,13 +285,13 @@ class AvroDefinitions:
     def _ignored_findings(
         self, given: DefinitionText, whole: Expansion, subject: str
     ) -> Iterator[Finding]:
-        for rule, each in _passed_over(whole.text):
+        for rule, ignored_member in _passed_over(whole.text):
             yield make_finding(
                 rule,
-                one_line(each.message),
-                location=self._place(each.pointer, given, whole),
+                one_line(ignored_member.message),
+                location=self._place(ignored_member.pointer, given, whole),
                 subject=subject,
-                hint=one_line(each.hint),
+                hint=one_line(ignored_member.hint),
             )
 
     def _place(
@@ -311,9 +311,12 @@ def _passed_over(text: str) -> Iterator[tuple[str, IgnoredMember]]:
         return
     definition = _json(text)
     if logical:
-        yield from (("AVRO-W020", each) for each in ignored_logical_types(definition))
+        yield from (
+            ("AVRO-W020", ignored_logical_type)
+            for ignored_logical_type in ignored_logical_types(definition)
+        )
     if members:
-        yield from (("AVRO-W021", each) for each in ignored_members(definition))
+        yield from (("AVRO-W021", ignored_member) for ignored_member in ignored_members(definition))
 
 
 def _json(text: str) -> Json:

@@ -200,11 +200,11 @@ class RepeatedMember(NamedTuple):
 
 def repeated_member_findings(given: DefinitionText, subject: str) -> Iterator[Finding]:
     """A warning at each of them."""
-    for each in repeated_members(given.text):
+    for repeated_member in repeated_members(given.text):
         yield make_finding(
             "AVRO-W022",
-            one_line(f"'{each.name}' is given twice: only the last one is used"),
-            location=given.places.at_offset(each.offset),
+            one_line(f"'{repeated_member.name}' is given twice: only the last one is used"),
+            location=given.places.at_offset(repeated_member.offset),
             subject=subject,
             hint="keep one of them",
         )
@@ -237,8 +237,8 @@ def _repeated_in_json(text: str) -> Iterator[RepeatedMember]:
     """Those of a text that is JSON without comments."""
     names: list[set[str]] = []  # of the objects around; arrays have none
     before, at = "", 0
-    for found in _TOKEN.finditer(text):
-        word = found[0]
+    for match in _TOKEN.finditer(text):
+        word = match[0]
         if word in ("{", "["):
             names.append(set())
         elif word in ("}", "]"):
@@ -248,4 +248,4 @@ def _repeated_in_json(text: str) -> Iterator[RepeatedMember]:
             if name in names[-1]:
                 yield RepeatedMember(name, at)
             names[-1].add(name)
-        before, at = word, found.start()
+        before, at = word, match.start()

@@ -60,10 +60,10 @@ def _conflict(failure: _Failure) -> JsonMistake | None:
 
 
 def _no_number(failure: _Failure) -> JsonMistake | None:
-    told = _NO_NUMBER.match(failure.told)
-    if told is None:
+    match = _NO_NUMBER.match(failure.told)
+    if match is None:
         return None
-    places = (each.start() for each in _TOKEN.finditer(failure.blanked) if each[0] == told[1])
+    places = (each.start() for each in _TOKEN.finditer(failure.blanked) if each[0] == match[1])
     return JsonMistake(
         failure.told, next(places, failure.at), "JSON has no such number: write another one"
     )
@@ -72,9 +72,9 @@ def _no_number(failure: _Failure) -> JsonMistake | None:
 def _long_number(failure: _Failure) -> JsonMistake | None:
     if not failure.told.startswith("a number of more than"):
         return None
-    numbers = (each for each in _LONG_NUMBER.finditer(failure.blanked) if each[0][0] != '"')
+    numbers = (match for match in _LONG_NUMBER.finditer(failure.blanked) if match[0][0] != '"')
     places = (
-        each.start() for each in numbers if sum(map(str.isdigit, each[0])) > MAX_NUMBER_LENGTH
+        number.start() for number in numbers if sum(map(str.isdigit, number[0])) > MAX_NUMBER_LENGTH
     )
     return JsonMistake(
         failure.told, next(places, failure.at), "Pulsar's parser accepts no longer one"
@@ -126,15 +126,15 @@ def _quotes(failure: _Failure) -> JsonMistake | None:
 
 
 def _word(failure: _Failure) -> JsonMistake | None:
-    found = _WORD.match(failure.text, failure.at)
-    if found is None or "Expecting" not in failure.told:
+    match = _WORD.match(failure.text, failure.at)
+    if match is None or "Expecting" not in failure.told:
         return None
     if not failure.blanked[: failure.at].strip():
         hint = 'a definition begins with {, [ or a name in quotes, as "string"'
-        return JsonMistake(f"it begins with '{found[0][:80]}'", failure.at, hint)
-    if found[0] in _WORDS:
-        return JsonMistake(f"unknown word {found[0]}", failure.at, f"write {_WORDS[found[0]]}")
-    return JsonMistake(f"'{found[0][:80]}' without quotes", failure.at, "put it in double quotes")
+        return JsonMistake(f"it begins with '{match[0][:80]}'", failure.at, hint)
+    if match[0] in _WORDS:
+        return JsonMistake(f"unknown word {match[0]}", failure.at, f"write {_WORDS[match[0]]}")
+    return JsonMistake(f"'{match[0][:80]}' without quotes", failure.at, "put it in double quotes")
 
 
 def _missing_token(failure: _Failure) -> JsonMistake | None:

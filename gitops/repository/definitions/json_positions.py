@@ -94,15 +94,15 @@ def _read(text: str) -> _Node | None:
     around: list[_Node] = []
     key: Span | None = None
     name = ""
-    for found in _WORD.finditer(text):
-        word = found[0]
+    for match in _WORD.finditer(text):
+        word = match[0]
         if word in (",", ":"):
             continue
         if word in ("}", "]"):
             if not around:
                 return None
             node = around.pop()
-            node.end = found.end()
+            node.end = match.end()
             if not around:
                 return node
             continue
@@ -110,9 +110,9 @@ def _read(text: str) -> _Node | None:
         if outer and outer.members is not None and key is None:
             if word[0] != '"':
                 return None
-            key, name = Span(*found.span()), _unquoted(word)
+            key, name = Span(*match.span()), _unquoted(word)
             continue
-        node = _Node(*found.span(), key)
+        node = _Node(*match.span(), key)
         if outer and outer.members is not None:
             outer.members[name] = node
         elif outer and outer.items is not None:

@@ -173,18 +173,18 @@ class _YamlPlaces:
 
     def span(self, pointer: str) -> Span | None:
         """The characters of a value, None where there is no such place."""
-        found = self.member(pointer)
-        return Span(_start(found.node), _end(found.node)) if found else None
+        member = self.member(pointer)
+        return Span(_start(member.node), _end(member.node)) if member else None
 
     def member(self, pointer: str) -> _Member | None:
         """The node at a pointer; None for an alias, which is elsewhere."""
-        found = _Member(self._root, None, None)
+        member = _Member(self._root, None, None)
         for part in parts(pointer):
-            inner = _child(found.node, part)
-            if inner is None or not _start(found.node) <= _start(inner.node) <= _end(found.node):
+            inner = _child(member.node, part)
+            if inner is None or not _start(member.node) <= _start(inner.node) <= _end(member.node):
                 return None
-            found = inner
-        return found
+            member = inner
+        return member
 
 
 def _child(node: yaml.Node, part: str) -> _Member | None:
@@ -239,44 +239,44 @@ class _YamlDefinition(Definition):
 
     def replace(self, pointer: str, value: str) -> str | None:
         """On the key's line, where nothing but a line end is between the two."""
-        found, written = self._yaml.member(pointer), self._written(value)
-        if found is None or written is None:
+        member, written = self._yaml.member(pointer), self._written(value)
+        if member is None or written is None:
             return None
-        start, end = _start(found.node), self._end(found)
-        if found.key and not self.text[_end(found.key) : start].strip(": \n"):
-            start, written = _end(found.key), f": {written}"
+        start, end = _start(member.node), self._end(member)
+        if member.key and not self.text[_end(member.key) : start].strip(": \n"):
+            start, written = _end(member.key), f": {written}"
         return self.text[:start] + written + self.text[end:]
 
     def add_member(self, beside: str, name: str, value: str) -> str | None:
-        found, written = self._yaml.member(beside), self._written(value)
-        if found is None or written is None:
+        member, written = self._yaml.member(beside), self._written(value)
+        if member is None or written is None:
             return None
-        if not found.in_block:
+        if not member.in_block:
             key = json.dumps(name) if self._is_json else name
             return self._insert_behind(beside, f", {key}: {written}")
-        return self._add_line(found, f"{name}: {written}")
+        return self._add_line(member, f"{name}: {written}")
 
     def append(self, array: str, values: Sequence[str]) -> str | None:
-        found = self._yaml.member(f"{array}/0")
+        member = self._yaml.member(f"{array}/0")
         written = [self._written(value) for value in values]
-        if found is None or None in written:
+        if member is None or None in written:
             return None
-        if not found.in_block:
+        if not member.in_block:
             return super().append(array, [each for each in written if each])
-        last = self._yaml.member(f"{array}/{len(self.items(array)) - 1}") or found
-        blanks = self._blanks(found)
+        last = self._yaml.member(f"{array}/{len(self.items(array)) - 1}") or member
+        blanks = self._blanks(member)
         return self._add_line(last, f"\n{blanks}".join(f"- {each}" for each in written), blanks)
 
     def insert_item(self, array: str, index: int, value: str) -> str | None:
-        found, written = self._yaml.member(f"{array}/{max(index - 1, 0)}"), self._written(value)
-        if found is None or written is None:
+        member, written = self._yaml.member(f"{array}/{max(index - 1, 0)}"), self._written(value)
+        if member is None or written is None:
             return None
-        if not found.in_block:
+        if not member.in_block:
             return super().insert_item(array, index, written)
-        blanks = self._blanks(found)
+        blanks = self._blanks(member)
         if index:
-            return self._add_line(found, f"- {written}", blanks)
-        first = self.text.rfind("\n", 0, found.start) + 1
+            return self._add_line(member, f"- {written}", blanks)
+        first = self.text.rfind("\n", 0, member.start) + 1
         return f"{self.text[:first]}{blanks}- {written}\n{self.text[first:]}"
 
     def nullable(self, field: str) -> str | None:

@@ -86,9 +86,9 @@ class _Place:
     untried: bool = False
     note: str = ""
 
-    def leave_to(self, other: _Place, note: str) -> None:
+    def leave_to(self, place: _Place, note: str) -> None:
         """Have the edit of another place instead; a note says where that is."""
-        there, self.edit = other.findings[0].location, None
+        there, self.edit = place.findings[0].location, None
         is_same = note == ELSEWHERE and there == self.findings[0].location
         self.note = "" if is_same or there is None else note.format(there.line, there.column)
 
@@ -124,7 +124,8 @@ class PatchSuggester:
                 place.untried, self.effort.is_end_told = not self.effort.is_end_told, True
         self._join([place for place in places.values() if place.edit])
         return tuple(
-            self._told(one, places[key]) if (key := self._key(one)) else one for one in findings
+            self._told(finding, places[key]) if (key := self._key(finding)) else finding
+            for finding in findings
         )
 
     def first_edit(self, findings: Sequence[Finding]) -> str | None:
@@ -140,18 +141,18 @@ class PatchSuggester:
         if not self.by_subject:
             self._found[self.new.text] = self._severities(findings)
         places: dict[tuple[str, str, str, bool], _Place] = {}
-        for one in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
-            if key := self._key(one):
-                places.setdefault(key, _Place([])).findings.append(one)
+        for finding in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
+            if key := self._key(finding):
+                places.setdefault(key, _Place([])).findings.append(finding)
         return places
 
-    def _key(self, one: Finding) -> tuple[str, str, str, bool] | None:
+    def _key(self, finding: Finding) -> tuple[str, str, str, bool] | None:
         """What one edit would help against; None for a finding elsewhere."""
-        if one.location is None or one.location.file != self.new.file:
+        if finding.location is None or finding.location.file != self.new.file:
             return None
-        first = one.members[0]
+        first = finding.members[0]
         is_new, lost = _problem(first).new_reads, _LOST.search(first.message)
-        return one.rule, one.location.pointer, "" if is_new or not lost else lost[1], is_new
+        return finding.rule, finding.location.pointer, "" if is_new or not lost else lost[1], is_new
 
     def _solve(self, place: _Place) -> None:
         """Find the smallest edit that helps, or why there is none."""
@@ -179,26 +180,26 @@ class PatchSuggester:
     def _join(self, places: Iterable[_Place]) -> None:
         """Have one edit of each line: where several differ in their places, all in one."""
         text = self.new.text
-        changes = {change_of(text, one.edit.text): one for one in places if one.edit}
+        changes = {change_of(text, place.edit.text): place for place in places if place.edit}
         for group in by_lines(text, changes):
             self._join_on_line([(change, changes[change]) for change in group])
 
     def _join_on_line(self, group: Sequence[tuple[Change, _Place]]) -> None:
-        (change, first), *others = group
+        (change, first), *other_changes = group
         apart = [change]
-        for each, _ in others:
+        for each, _ in other_changes:
             apart += [each] if is_apart(each, apart) else []
         joined = [place for each, place in group if each in apart]
         edited = with_changes(self.new.text, apart)
         is_good = len(joined) > 1 and self._helps(edited, joined)
         if is_good and first.edit:
             first.edit = replace(first.edit, text=edited)
-        for _, place in others:
+        for _, place in other_changes:
             place.leave_to(first, ELSEWHERE if is_good and place in joined else LATER)
 
     def _helps(self, text: str, places: Iterable[_Place]) -> bool:
         """Whether a text has none of these findings, and no new error."""
-        findings = [one for place in places for one in place.findings]
+        findings = [finding for place in places for finding in place.findings]
         after = self._after(text)
         return (
             after is not None
@@ -206,49 +207,49 @@ class PatchSuggester:
             and not self._new_errors(after)
         )
 
-    def _told(self, one: Finding, place: _Place) -> Finding:
+    def _told(self, finding: Finding, place: _Place) -> Finding:
         if place.untried:
-            return replace(one, hint=f"{one.hint} ({_NO_MORE})")
-        if place.why and one.severity is Severity.ERROR:
-            return replace(one, hint=place.why)
+            return replace(finding, hint=f"{finding.hint} ({_NO_MORE})")
+        if place.why and finding.severity is Severity.ERROR:
+            return replace(finding, hint=place.why)
         # What the patch shows, the hint need not repeat.
-        hint = _CODE.sub("", one.hint)
+        hint = _CODE.sub("", finding.hint)
         if place.note:
-            return replace(one, hint=hint + place.note)
+            return replace(finding, hint=hint + place.note)
         if not place.edit:
-            return one
+            return finding
         patch = self.new.patch(place.edit.text)
-        return replace(one, patch=patch, hint=hint + (UNDONE if place.edit.is_old else ""))
+        return replace(finding, patch=patch, hint=hint + (UNDONE if place.edit.is_old else ""))
 
     def _edits(self, place: _Place) -> Iterator[Edit]:
         """What may help, each text once."""
         seen: set[str] = set()
-        for one in islice(place.findings, _MEMBERS):
-            for edit in self._edits_for(one):
+        for finding in islice(place.findings, _MEMBERS):
+            for edit in self._edits_for(finding):
                 if edit.text not in seen:
                     seen.add(edit.text)
                     yield edit
 
-    def _edits_for(self, one: Finding) -> Iterator[Edit]:
+    def _edits_for(self, finding: Finding) -> Iterator[Edit]:
         """Of one that is about readers of both schemas, what helps these and those.
 
         One edit does if it is no rename.
         """
-        sides = {each.new_reads: each for each in map(_problem, reversed(one.members))}
-        first, *others = [sides[key] for key in sorted(sides, reverse=True)]
+        sides = {each.new_reads: each for each in map(_problem, reversed(finding.members))}
+        first, *other_problems = [sides[key] for key in sorted(sides, reverse=True)]
         if not first.is_rename:
-            yield from self._edits_of(first, one, self.new)
-        for other in others if self.effort.is_left(self.size) else ():
-            for edit in self._edits_of(first, one, self.new):
-                for both in self._edits_of(other, one, self.new.with_text(edit.text)):
+            yield from self._edits_of(first, finding, self.new)
+        for problem in other_problems if self.effort.is_left(self.size) else ():
+            for edit in self._edits_of(first, finding, self.new):
+                for both in self._edits_of(problem, finding, self.new.with_text(edit.text)):
                     yield replace(both, attempt=edit.attempt)
         if first.is_rename:
-            yield from self._edits_of(first, one, self.new)
+            yield from self._edits_of(first, finding, self.new)
 
-    def _edits_of(self, problem: Problem, one: Finding, new: Definition) -> Iterator[Edit]:
+    def _edits_of(self, problem: Problem, finding: Finding, new: Definition) -> Iterator[Edit]:
         """What may help; a rename explains what is missing, and comes first."""
-        old = self.old(one)
-        if problem.is_rename and '"aliases"' in one.hint:  # else it helps the new readers alone
+        old = self.old(finding)
+        if problem.is_rename and '"aliases"' in finding.hint:  # else it helps the new readers alone
             yield from edits(replace(problem, rule="AVRO-W006"), new, old)
         if problem.rule != "AVRO-W006":
             yield from edits(problem, new, old)
@@ -279,9 +280,9 @@ class PatchSuggester:
 def severities_of(findings: Iterable[Finding], *, by_subject: bool = False) -> Said:
     """What counts of findings: what one of several versions is the cause of counts by itself."""
     return {
-        (each.rule, each.message, *([each.subject] if by_subject else [])): each.severity
-        for one in findings
-        for each in one.members
+        (member.rule, member.message, *([member.subject] if by_subject else [])): member.severity
+        for finding in findings
+        for member in finding.members
     }
 
 
@@ -297,11 +298,11 @@ def _why(edit: Edit, errors: Iterable[Key]) -> str:
     return f"{edit.attempt} does not help, add a new field: {messages[0]}" if messages else ""
 
 
-def _problem(one: Finding) -> Problem:
+def _problem(finding: Finding) -> Problem:
     """Of a finding that is about readers of one schema."""
     return Problem(
-        rule=one.rule,
-        pointer=one.location.pointer if one.location else "",
-        old_pointer=one.compared.pointer if one.compared else "",
-        new_reads=" cannot read messages of the new schema" not in one.message,
+        rule=finding.rule,
+        pointer=finding.location.pointer if finding.location else "",
+        old_pointer=finding.compared.pointer if finding.compared else "",
+        new_reads=" cannot read messages of the new schema" not in finding.message,
     )

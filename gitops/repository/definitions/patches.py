@@ -118,7 +118,7 @@ def _added_content(new: str, old: str) -> bool:
 
 
 def _content(node: Json) -> Counter[str]:
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     waiting = [node]
     while waiting:
         here = waiting.pop()
@@ -126,17 +126,17 @@ def _content(node: Json) -> Counter[str]:
             waiting += here
         if isinstance(here, dict):
             own = {name: value for name, value in here.items() if name not in _TYPE_MEMBERS}
-            found.update(f"{name}: {json.dumps(value)}" for name, value in own.items())
+            counter.update(f"{name}: {json.dumps(value)}" for name, value in own.items())
             symbols, fields = here.get("symbols"), here.get("fields")
             if isinstance(symbols, list):
-                found.update(f"symbol {symbol}" for symbol in symbols)
+                counter.update(f"symbol {symbol}" for symbol in symbols)
             for field in fields if isinstance(fields, list) else ():
                 if isinstance(field, dict):
-                    found[f"field {field.get('name')}"] += 1
-                    found["default"] += "default" in field
+                    counter[f"field {field.get('name')}"] += 1
+                    counter["default"] += "default" in field
                     waiting.append(field)
             waiting += [here[name] for name in ("type", "items", "values") if name in here]
-    return found
+    return counter
 
 
 def _old_name(problem: Problem, new: Definition, old: Definition | None) -> str | None:

@@ -55,8 +55,8 @@ class ProtoPositions:
         What is not there (any more) is found at what is around it, else at the first line.
         """
         for names in _outwards(parts(pointer)):
-            found = self._places.get(names)
-            location = found and self._location(found, pointer)
+            place = self._places.get(names)
+            location = place and self._location(place, pointer)
             if location:
                 return location
         return Location(file=self._file, line=1, column=1, pointer=pointer)
@@ -70,8 +70,8 @@ class ProtoPositions:
             compiled = protoc.compile(self._file, source_info=True)
         finally:
             protoc.close()
-        found = [FileDescriptorProto.FromString(data) for data in compiled.files]
-        return {file.name: file for file in found}
+        files = [FileDescriptorProto.FromString(data) for data in compiled.files]
+        return {file.name: file for file in files}
 
     @cached_property
     def _places(self) -> Mapping[tuple[str, ...], _Place]:
@@ -101,7 +101,9 @@ class ProtoPositions:
         """Where the parts of a file stand, as protoc counts; of several the first."""
         if name not in self._known_spans:
             locations = reversed(self._files[name].source_code_info.location)
-            self._known_spans[name] = {tuple(one.path): one.span for one in locations}
+            self._known_spans[name] = {
+                tuple(location.path): location.span for location in locations
+            }
         return self._known_spans[name]
 
     def _path_of(self, name: str) -> str | None:
@@ -133,10 +135,10 @@ def _positions_of_file(file: FileDescriptorProto) -> Iterator[tuple[tuple[str, .
 
 
 def _messages(
-    found: Iterable[DescriptorProto], scope: str, path: _Path
+    messages: Iterable[DescriptorProto], scope: str, path: _Path
 ) -> Iterator[tuple[tuple[str, ...], _Path]]:
     """Messages and what is in them; the entries of a map stand in no file."""
-    for index, message in enumerate(found):
+    for index, message in enumerate(messages):
         if message.options.map_entry:
             continue
         name, here = _join(scope, message.name), (*path, index)
@@ -150,9 +152,9 @@ def _messages(
 
 
 def _enums(
-    found: Iterable[EnumDescriptorProto], scope: str, path: _Path
+    enums: Iterable[EnumDescriptorProto], scope: str, path: _Path
 ) -> Iterator[tuple[tuple[str, ...], _Path]]:
-    for index, enum in enumerate(found):
+    for index, enum in enumerate(enums):
         name = _join(scope, enum.name)
         yield (name,), (*path, index)
         for number, value in enumerate(enum.value):
@@ -169,7 +171,7 @@ class _Text:
     def __init__(self, text: str) -> None:
         self._mark = len(text) - len(text.removeprefix("\ufeff"))  # it counts for protoc alone
         self._text = text
-        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.lines = Lines(text[self._mark :])
 
     def characters(self, span: Sequence[int]) -> Span:

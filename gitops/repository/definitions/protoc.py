@@ -70,7 +70,7 @@ class Protoc:
         if source_info:
             return self._run(folder, [file], "--include_source_info")
         if folder not in self._folders:
-            beside = [each for each in self._protos if posixpath.dirname(each) == folder]
+            beside = [proto for proto in self._protos if posixpath.dirname(proto) == folder]
             self._folders[folder] = self._run(folder, beside)
         together = self._folders[folder]
         return self._run(folder, [file]) if together.problems else together
@@ -120,8 +120,8 @@ def _is_there(module: str) -> bool:
 
 def _problems(output: str) -> tuple[ProtocProblem, ...]:
     lines = (line for line in output.splitlines() if line.strip() and not _LOG.match(line))
-    found = [_problem(line) for line in lines]
-    return tuple(each for each in found if not each.message.startswith("warning:")) or (
+    problems = [_problem(line) for line in lines]
+    return tuple(problem for problem in problems if not problem.message.startswith("warning:")) or (
         ProtocProblem(message="protoc fails without a message"),
     )
 

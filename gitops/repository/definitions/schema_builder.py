@@ -224,7 +224,7 @@ class SchemaBuilder:
                 given = DefinitionText(text=text, places=JsonPositions(file, text), file=file)
                 findings = self._avro.read(given, file, SchemaType.JSON).findings
                 # A shared type may be an enum: it is part of a topic's definition.
-                found += [one for one in findings if one.rule != "AVRO-W011"]
+                found += [finding for finding in findings if finding.rule != "AVRO-W011"]
         return found
 
     def _pair(
@@ -302,47 +302,47 @@ class SchemaBuilder:
         self, given: object, schema_type: SchemaType, place: Place, *, half: bool
     ) -> str | None:
         path = (*place.path, "definition")
-        found = definition_text(given, place.manifest, path, self._sources)
-        if found is None:
+        text = definition_text(given, place.manifest, path, self._sources)
+        if text is None:
             place.files.extend(self._unusable(given, place))
             return None
-        if found.file:
-            self._own.add(found.file)
-        if half and not self._is_json(found, place):
-            place.files.extend([found.file] if found.file else [])
+        if text.file:
+            self._own.add(text.file)
+        if half and not self._is_json(text, place):
+            place.files.extend([text.file] if text.file else [])
             return None
         if schema_type not in AVRO_DEFINED:
-            place.files.extend([found.file] if found.file else [])
+            place.files.extend([text.file] if text.file else [])
             is_checked = schema_type is SchemaType.KEY_VALUE or is_compiled(schema_type)
-            form = recognize_text(found.text) if is_checked else None
+            form = recognize_text(text.text) if is_checked else None
             if form:
                 finding = make_finding(
                     "REPO-R019",
                     f"this is {form.name}",
-                    location=found.places.at_pointer(""),
+                    location=text.places.at_pointer(""),
                     subject=place.subject,
                     hint=form.hint,
                 )
                 place.manifest.findings.append(finding)
-            return None if form else found.text
-        read = self._avro.read(found, place.subject, schema_type, half=half)
-        place.files.extend(each for each in read.files if each not in place.files)
+            return None if form else text.text
+        read = self._avro.read(text, place.subject, schema_type, half=half)
+        place.files.extend(file for file in read.files if file not in place.files)
         place.content.extend(read.findings)
         place.manifest.findings.extend(read.obstacles)
         return None if read.obstacles else read.text
 
     @staticmethod
-    def _is_json(found: DefinitionText, place: Place) -> bool:
+    def _is_json(text: DefinitionText, place: Place) -> bool:
         """Whether a half can be put into the text of a KEY_VALUE, with a finding if not."""
         try:
-            compact(found.text)
+            compact(text.text)
         except JsonTextError as error:
-            mistake = json_mistake(found.text, str(error), error.offset)
+            mistake = json_mistake(text.text, str(error), error.offset)
             place.manifest.findings.append(
                 make_finding(
                     "REPO-R019",
                     one_line(f"the definition is not JSON: {mistake.message}"),
-                    location=found.places.at_offset(mistake.offset),
+                    location=text.places.at_offset(mistake.offset),
                     subject=place.subject,
                     hint=mistake.hint,
                 )

@@ -257,12 +257,12 @@ class _Expander:
         if name in PRIMITIVES:
             return name
         candidates = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
-        for each in candidates:
-            if each in self._defined:
-                return self._known(name, each, at)
-        for each in candidates:
-            if each not in self._own and (found := self._shared.named(each)):
-                return self._put_in(name, found, at)
+        for candidate in candidates:
+            if candidate in self._defined:
+                return self._known(name, candidate, at)
+        for candidate in candidates:
+            if candidate not in self._own and (shared_types := self._shared.named(candidate)):
+                return self._put_in(name, shared_types, at)
         return name
 
     def _known(self, name: str, full: str, at: str) -> str:
@@ -272,9 +272,11 @@ class _Expander:
             self._problem("REPO-R021", f"{full} refers to itself through {way}", at)
         return name
 
-    def _put_in(self, name: str, found: list[SharedType], at: str) -> Any:  # noqa: ANN401 - JSON
-        first = found[0]
-        others = [each.file for each in found[1:] if each.node != first.node]
+    def _put_in(self, name: str, shared_types: list[SharedType], at: str) -> Any:  # noqa: ANN401 - JSON
+        first = shared_types[0]
+        others = [
+            shared_type.file for shared_type in shared_types[1:] if shared_type.node != first.node
+        ]
         if others:
             self._result.files += [first.file, *others]
             files = ", ".join([first.file, *others])

@@ -60,8 +60,8 @@ class Scalar:
 
 def _indent(text: str) -> int:
     """The blanks before the first line that is not blank."""
-    found = _INDENT.search(text)
-    return len(found[0]) if found else 0
+    match = _INDENT.search(text)
+    return len(match[0]) if match else 0
 
 
 def _lines(raw: str, kept: int) -> tuple[list[int], list[str]]:

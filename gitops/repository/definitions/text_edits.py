@@ -145,21 +145,24 @@ def change_of(before: str, after: str) -> Change:
     return Change(start, len(before) - end, after[start : len(after) - end])
 
 
-def _same(one: str, other: str) -> int:
+def _same(left: str, right: str) -> int:
     """How many characters both begin with."""
-    same, most = 0, min(len(one), len(other))
+    same, most = 0, min(len(left), len(right))
     while same < most:
         middle = (same + most + 1) // 2
-        if one[same:middle] == other[same:middle]:
+        if left[same:middle] == right[same:middle]:
             same = middle
         else:
             most = middle - 1
     return same
 
 
-def is_apart(change: Change, others: Iterable[Change]) -> bool:
+def is_apart(change: Change, other_changes: Iterable[Change]) -> bool:
     """Whether a change is at another place than each of the others."""
-    return all(change.end < one.start or one.end < change.start for one in others)
+    return all(
+        change.end < other_change.start or other_change.end < change.start
+        for other_change in other_changes
+    )
 
 
 def with_changes(text: str, changes: Iterable[Change]) -> str:

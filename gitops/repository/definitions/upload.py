@@ -57,8 +57,8 @@ def repeated_members_of_upload(info: SchemaInfo, file: str, *, whole: bool) -> I
     if info.type not in AVRO_DEFINED:
         return
     given = DefinitionText(text=info.schema, places=JsonPositions(file, info.schema))
-    for each in repeated_member_findings(given, file):
-        yield each if whole else replace(each, location=Location(file=file))
+    for finding in repeated_member_findings(given, file):
+        yield (finding if whole else replace(finding, location=Location(file=file)))
 
 
 def existing_file(schema: str, words: Iterable[str]) -> Path:

@@ -73,10 +73,12 @@ def _service_url(text: str) -> str:
     if "@" in text:
         raise problem("REPO-R014", "{name} contains credentials", "use authentication: for them")
     scheme, _, hosts = text.partition("://")
-    found = [split_url(f"{scheme}://{host}") for host in hosts.split(",")]
+    split_results = [split_url(f"{scheme}://{host}") for host in hosts.split(",")]
     are_hosts = all(
-        each and each.hostname and not f"{each.path}{each.query}{each.fragment}".strip("/")
-        for each in found
+        split_result
+        and split_result.hostname
+        and not f"{split_result.path}{split_result.query}{split_result.fragment}".strip("/")
+        for split_result in split_results
     )
     if scheme not in ("pulsar", "pulsar+ssl") or not are_hosts:
         hint = "write pulsar://broker.example:6650, or pulsar+ssl://broker.example:6651"
@@ -283,8 +285,8 @@ def secret_keys(model: type[BaseModel]) -> frozenset[str]:
 def _parts(annotation: object) -> Iterator[object]:
     """An annotation and all that it is made of."""
     yield annotation
-    for each in get_args(annotation):
-        yield from _parts(each)
+    for arg in get_args(annotation):
+        yield from _parts(arg)
 
 
 def _is_secret_place(path: Path, text: str, named: frozenset[str]) -> bool:

@@ -140,7 +140,7 @@ def _case(content: object, default: BrokerSettings) -> Case:
         raise CaseError(_what_is_wrong(content) or str(error)) from None
     return Case(
         existing=history_of(
-            [_existing_version(number, one) for number, one in enumerate(line.existing)]
+            [_existing_version(number, version) for number, version in enumerate(line.existing)]
         ),
         candidate=_info(line.candidate.type, line.candidate),
         strategy=line.strategy,
@@ -160,15 +160,17 @@ def _what_is_wrong(content: object) -> str:
     """In the words for documents of every kind; what is right must not wait for their library."""
     from gitops.repository.json_validation import COMPAT_CASE, schema_problems
 
-    return "; ".join(one.message for one in schema_problems(COMPAT_CASE, content))
+    return "; ".join(
+        schema_problem.message for schema_problem in schema_problems(COMPAT_CASE, content)
+    )
 
 
-def _existing_version(number: int, one: _Version) -> SchemaInfo | StoredSchema | None:
+def _existing_version(number: int, version: _Version) -> SchemaInfo | StoredSchema | None:
     """A schema as admin REST takes it, raw bytes as a client sends them, or a deletion."""
-    if one.deleted or one.type is None:
+    if version.deleted or version.type is None:
         return None
-    info = _info(one.type, one)
-    if one.encoding is None:
+    info = _info(version.type, version)
+    if version.encoding is None:
         return info
     try:
         data = base64.b64decode(info.schema, validate=True)
@@ -177,10 +179,10 @@ def _existing_version(number: int, one: _Version) -> SchemaInfo | StoredSchema |
     return StoredSchema(type=info.type, data=data, properties=info.properties)
 
 
-def _info(type_: SchemaType, one: _Schema) -> SchemaInfo:
+def _info(type_: SchemaType, schema: _Schema) -> SchemaInfo:
     """A number becomes text, as admin REST takes it."""
     properties = {
         name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in (one.properties or {}).items()
+        for name, value in (schema.properties or {}).items()
     }
-    return SchemaInfo(type=type_, schema=one.schema, properties=properties)
+    return SchemaInfo(type=type_, schema=schema.schema, properties=properties)

@@ -42,7 +42,7 @@ class Manifest(Generic[D]):
         self.parsed: ParsedYaml = parse_yaml(data)
         self.document: D | None = None
         self._saved: Salvage[D] = Salvage()
-        self.findings: list[Finding] = [self._of_yaml(each) for each in self.parsed.problems]
+        self.findings: list[Finding] = [self._of_yaml(problem) for problem in self.parsed.problems]
         if self.parsed.complete:
             self._validate()
 
@@ -80,7 +80,7 @@ class Manifest(Generic[D]):
     def problems_of(self, error: ValidationError) -> list[DocumentProblem]:
         """Pydantic's errors in the product's own words."""
         details = error.errors(include_url=False, include_input=False)
-        return [problem_of(each, self.parsed.value, self.model) for each in details]
+        return [problem_of(detail, self.parsed.value, self.model) for detail in details]
 
     def _validate(self) -> None:
         if self.parsed.empty:
@@ -109,16 +109,22 @@ class Manifest(Generic[D]):
         other_kind = [each for each in problems if self._is_other_kind(each)]
         saved: Salvage[D] = Salvage() if other_kind else salvage(self.parsed.value, self.model)
         told = other_kind or [*problems, *saved.more]
-        unread = {each.path[:-1] for each in self.parsed.problems if each.rule == "REPO-R009"}
+        unread = {
+            yaml_problem.path[:-1]
+            for yaml_problem in self.parsed.problems
+            if yaml_problem.rule == "REPO-R009"
+        }
         misspelt = {(*each.path[:-1], each.instead) for each in told if each.at_key}
-        for each in told:
-            if each.rule == "REPO-R002" and self._secrets:
-                self._hide(each)
-        for each in told:
-            there = each.path in unread or (*each.path, each.missing) in misspelt
-            if not each.missing or not there:
-                hint = each.hint or self._value_by_path(each)
-                self.add(each.rule, each.message, each.path, at_key=each.at_key, hint=hint)
+        for problem in told:
+            if problem.rule == "REPO-R002" and self._secrets:
+                self._hide(problem)
+        for problem in told:
+            there = problem.path in unread or (*problem.path, problem.missing) in misspelt
+            if not problem.missing or not there:
+                hint = problem.hint or self._value_by_path(problem)
+                self.add(
+                    problem.rule, problem.message, problem.path, at_key=problem.at_key, hint=hint
+                )
         self._saved = saved
 
     def _hide(self, unknown: DocumentProblem) -> None:

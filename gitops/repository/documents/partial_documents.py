@@ -67,12 +67,14 @@ def salvage(value: object, model: type[D]) -> Salvage[D]:
             saved.document = model.model_validate(left)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
-            problems = [problem_of(each, left, model) for each in details]
+            problems = [problem_of(detail, left, model) for detail in details]
             # That a kind is missing now is what became of a wrong one.
-            known = [each for each in problems if each.rule != "REPO-R005" or each.missing]
-            saved.more += [each for each in known if each.path[:_REGISTRY] in kinds]
-            kinds = {each.path[:-1] for each in problems if _is_kind(each)}
-            repaired = [_repair(left, each, saved) for each in problems]
+            known = [
+                problem for problem in problems if problem.rule != "REPO-R005" or problem.missing
+            ]
+            saved.more += [problem for problem in known if problem.path[:_REGISTRY] in kinds]
+            kinds = {problem.path[:-1] for problem in problems if _is_kind(problem)}
+            repaired = [_repair(left, problem, saved) for problem in problems]
             if not all(repaired):
                 return saved
         else:

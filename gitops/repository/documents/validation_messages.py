@@ -50,7 +50,7 @@ def _is_kind(model: type[BaseModel], value: object) -> bool:
 
 def _below(models: tuple[type[BaseModel], ...], part: str | int) -> tuple[type[BaseModel], ...]:
     """The models one step down; a step into a list or a free mapping stays with its models."""
-    found = [_fields(each)[part] for each in models if part in _fields(each)]
+    found = [_fields(model)[part] for model in models if part in _fields(model)]
     return tuple(dict.fromkeys(model for annotation in found for model in _models(annotation)))
 
 
@@ -236,8 +236,8 @@ def _unknown_value_hint(value: str, choices: Sequence[str]) -> str:
 
 def _client_form(value: str) -> str:
     """What a client's schema may be meant to be, where a word stands that is none."""
-    if found := _VERSION.fullmatch(value):
-        return f"{{version: {found[1]}}}"
+    if match := _VERSION.fullmatch(value):
+        return f"{{version: {match[1]}}}"
     return f"{{type: {value}}}" if value in _PLAIN_TYPES else ""
 
 

@@ -32,19 +32,19 @@ class LeftAloneError(ValueError):
     """The file cannot be laid out; `findings` say why."""
 
     def __init__(self, *findings: Finding) -> None:
-        super().__init__(*(str(each.message) for each in findings))
+        super().__init__(*(str(finding.message) for finding in findings))
         self.findings = findings
 
 
-def manifests(found: Layout) -> dict[str, type[Document]]:
+def manifests(layout: Layout) -> dict[str, type[Document]]:
     """The manifests of a repository, and the document that each is."""
     models: tuple[tuple[list[str], type[Document]], ...] = (
         ([CONFIG], ConfigDocument),
-        (found.tenants, TenantDocument),
-        (found.namespaces, NamespaceDocument),
-        (found.topics, TopicDocument),
-        (found.clients, ClientDocument),
-        (found.waivers, WaiverDocument),
+        (layout.tenants, TenantDocument),
+        (layout.namespaces, NamespaceDocument),
+        (layout.topics, TopicDocument),
+        (layout.clients, ClientDocument),
+        (layout.waivers, WaiverDocument),
     )
     return {path: model for paths, model in models for path in paths}
 

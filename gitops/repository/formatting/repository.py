@@ -92,7 +92,7 @@ def format_repository(
     return FormatResult(
         changes=changes,
         canonical=run.done - len(changes),
-        findings=tuple(sorted(run.findings, key=lambda each: each.sort_key)),
+        findings=tuple(sorted(run.findings, key=lambda finding: finding.sort_key)),
     )
 
 
@@ -176,8 +176,8 @@ class _Freedom:
         self._in_order: set[str] = set()
         self._known: set[str] = set()
         self._understood = not any(
-            each.severity is Severity.ERROR and each.rule.startswith("REPO-")
-            for each in repository.findings
+            finding.severity is Severity.ERROR and finding.rule.startswith("REPO-")
+            for finding in repository.findings
         )
         for topic, source in repository.topics.items():
             latest = repository.desired.topics[topic].history.latest

@@ -26,11 +26,11 @@ def comments(text: str, tree: Tree) -> Iterator[Comment]:
     """The comments of a text behind its `---`: only white space and they stand between words."""
     before = tree.start
     for start, end in [*tree.words, (len(text), len(text))]:
-        for found in _COMMENT.finditer(text, before, max(start, before)):
-            line = text.rfind("\n", 0, found.start()) + 1
-            own_line = not text[line : found.start()].strip()
-            column = found.start() - line
-            yield Comment(found[0].rstrip(), found.start(), column, own_line)
+        for match in _COMMENT.finditer(text, before, max(start, before)):
+            line = text.rfind("\n", 0, match.start()) + 1
+            own_line = not text[line : match.start()].strip()
+            column = match.start() - line
+            yield Comment(match[0].rstrip(), match.start(), column, own_line)
         before = max(end, before)
 
 
@@ -46,7 +46,7 @@ class _Attacher:
         self._text = text
         self._tree = tree
         self._starts = [entry.start for entry in tree.entries]
-        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
         self._keeping = [
             (leaf.start, leaf.end)
             for leaf in (entry.value for entry in tree.entries)
@@ -57,7 +57,7 @@ class _Attacher:
 
     def attach(self) -> None:
         found = list(comments(self._text, self._tree))
-        events = [(one.start, one) for one in found] + [
+        events = [(comment.start, comment) for comment in found] + [
             (entry.start, entry) for entry in self._tree.entries
         ]
         for _, event in sorted(events, key=lambda each: each[0]):
@@ -106,13 +106,13 @@ class _Attacher:
         # Behind a comment that is about an outer block, none goes to an inner one.
         self._column = min(self._column, comment.column)
         fitting = [
-            each
-            for each in _blocks_around(last, following)
-            if each.column <= self._column
-            and (following is None or each.column > following.parent.column)
+            block
+            for block in _blocks_around(last, following)
+            if block.column <= self._column
+            and (following is None or block.column > following.parent.column)
         ]
         if fitting:
-            return max(reversed(fitting), key=lambda each: each.column).tail
+            return max(reversed(fitting), key=lambda block: block.column).tail
         return following.above if following is not None else self._tree.root.tail
 
     def _begins_line(self, at: int) -> bool:

@@ -137,9 +137,9 @@ def _print(plain: str, tree: Tree, head: list[str]) -> str:
     return "".join(f"{line}\n" for line in [*head, *_Printer(plain).block(tree.root, 0)])
 
 
-def _merge(block: Block, other: Block, keys: Collection[str] | None = None) -> None:
+def _merge(block: Block, other_block: Block, keys: Collection[str] | None = None) -> None:
     """Give a mapping the entries of another one: all of them, or those of `keys`."""
-    wanted = {_name(each.key or ""): each for each in other.entries}
+    wanted = {_name(each.key or ""): each for each in other_block.entries}
     wanted = {name: each for name, each in wanted.items() if keys is None or name in keys}
     kept = [
         each
@@ -342,10 +342,10 @@ def _from_text(notes: list[str]) -> list[str]:
     return notes[1:] if notes and not notes[0] else notes
 
 
-def is_same_yaml(one: str, other: str) -> bool:
+def is_same_yaml(left: str, right: str) -> bool:
     """Whether two texts say the same, the order of keys apart."""
     texts = [
         json.dumps(parse_yaml(each.encode("utf-8", "surrogatepass")).value, sort_keys=True)
-        for each in (one, other)
+        for each in (left, right)
     ]
     return texts[0] == texts[1]

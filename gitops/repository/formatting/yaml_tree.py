@@ -126,8 +126,10 @@ class _Reader:
         if self._kind not in ("DocumentEnd", "StreamEnd"):
             raise UnformattableYamlError
         bound = any(kind in ("Anchor", "Alias") for kind, _, _ in self._tokens) or any(
-            isinstance(each.value, Leaf) and each.value.keeps_end and not self._is_cut(each.value)
-            for each in self._entries
+            isinstance(entry.value, Leaf)
+            and entry.value.keeps_end
+            and not self._is_cut(entry.value)
+            for entry in self._entries
         )
         return Tree(root=root, entries=self._entries, words=words, start=self._start, bound=bound)
 

@@ -99,7 +99,7 @@ def unknown_topics(
     differ from one of its `topics` by a single slip.
     """
     known = {(topic.namespace, topic.local_name) for topic in topics}
-    strange = [each for each in uses if not _is_known(each[0], known)]
+    strange = [use for use in uses if not _is_known(use[0], known)]
     known |= _recorded_versions(sources) if strange else set()
     findings: list[Finding] = []
     for topic, place in strange:
@@ -153,14 +153,14 @@ def _slip(topic: TopicName, topics: Iterable[TopicName]) -> TopicName | None:
     return next((each for each in topics if _is_slip(str(topic), str(each))), None)
 
 
-def _is_slip(one: str, other: str) -> bool:
-    start = len(commonprefix((one, other)))
-    one, other = one[start:], other[start:]
-    end = len(commonprefix((one[::-1], other[::-1])))
-    one, other = one[: len(one) - end], other[: len(other) - end]
-    if any(map(str.isdigit, one + other)):
+def _is_slip(left: str, right: str) -> bool:
+    start = len(commonprefix((left, right)))
+    left, right = left[start:], right[start:]
+    end = len(commonprefix((left[::-1], right[::-1])))
+    left, right = left[: len(left) - end], right[: len(right) - end]
+    if any(map(str.isdigit, left + right)):
         return False  # shop-1 and shop-2 are both meant
-    return max(len(one), len(other)) <= 1 or (len(one) == len("ab") and one == other[::-1])
+    return max(len(left), len(right)) <= 1 or (len(left) == len("ab") and left == right[::-1])
 
 
 def _check_twice(name: str, first: str, manifest: Manifest[ClientDocument]) -> None:

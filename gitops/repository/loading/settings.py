@@ -120,7 +120,11 @@ def _names(manifest: Manifest[ConfigDocument]) -> list[str]:
 
 def _check_order(manifest: Manifest[ConfigDocument], document: ConfigDocument) -> None:
     """Findings for a registry that is to come after one that there is not, or after itself."""
-    befores = {name: each.after for name, each in document.registries.items() if each.after}
+    befores = {
+        name: registry_document.after
+        for name, registry_document in document.registries.items()
+        if registry_document.after
+    }
     for name, before in befores.items():
         path = ("registries", name, "after")
         if before not in document.registries:

@@ -34,14 +34,14 @@ _MANIFEST_SLASHES: Final = 3
 _ANYWHERE: Final = "manifests are below namespaces/, clients/ and waivers/"
 
 
-def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> list[Finding]:
+def find_strays(layout: Layout, used: set[str] | None, sources: TrackedFiles) -> list[Finding]:
     """Findings about files; `used` are the definitions that some manifest needs.
 
     None where a manifest could not be understood: it may need any of them.
     """
     findings = [
         make_finding("REPO-R016", "no manifest is looked for here", location=_at(path), hint=hint)
-        for path, hint in found.misplaced
+        for path, hint in layout.misplaced
     ]
     unused = [
         make_finding(
@@ -50,7 +50,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
             location=_at(path),
             hint=_use_of_definition(path, sources),
         )
-        for path in found.avsc
+        for path in layout.avsc
         if used is not None and path not in used
     ]
     unread = [
@@ -60,7 +60,7 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
             location=_at(path),
             hint=_place_of_manifest(path, sources),
         )
-        for path in found.foreign
+        for path in layout.foreign
     ]
     findings += _grouped_by_folder([*unread, *unused], sources)
     findings += [
@@ -70,9 +70,9 @@ def find_strays(found: Layout, used: set[str] | None, sources: TrackedFiles) -> 
             location=_at(one_line(path)),
             hint="rename it; a manifest gives an odd topic's name by topic:",
         )
-        for path in found.unnameable
+        for path in layout.unnameable
     ]
-    return findings + _broken_links(found, sources)
+    return findings + _broken_links(layout, sources)
 
 
 def _grouped_by_folder(strays: Sequence[Finding], sources: TrackedFiles) -> Iterator[Finding]:
@@ -97,26 +97,28 @@ def _is_moved_manifest(path: str, sources: TrackedFiles) -> bool:
     if path.startswith("namespaces/") or path.count("/") != _MANIFEST_SLASHES:
         return False
     try:
-        found = _KIND.search(sources.peek(path)) if path.endswith(".yaml") else None
+        match = _KIND.search(sources.peek(path)) if path.endswith(".yaml") else None
     except UnreadableFileError:
         return False
-    return found is not None and found[1] in (b"Topic", b"Namespace")
+    return match is not None and match[1] in (b"Topic", b"Namespace")
 
 
 def broken_definitions(
-    found: Layout, used: set[str] | None, builder: SchemaBuilder, known: Iterable[Finding]
+    layout: Layout, used: set[str] | None, builder: SchemaBuilder, known: Iterable[Finding]
 ) -> list[Finding]:
     """What is wrong with definitions, or parts of them, that nothing uses: warnings.
 
     `used` as for `find_strays`; `known` are the findings about what is used.
     """
-    told = {(each.rule, each.location, each.message) for each in known}
+    told = {(finding.rule, finding.location, finding.message) for finding in known}
     # Where a manifest could not be understood, a file beside it may be of any schema type.
-    files = [each for each in found.avsc if used is not None or not each.startswith(WITH_MANIFESTS)]
+    files = [
+        each for each in layout.avsc if used is not None or not each.startswith(WITH_MANIFESTS)
+    ]
     return [
-        replace(each, severity=Severity.WARNING)
-        for each in builder.findings_beside(files)
-        if (each.rule, each.location, each.message) not in told
+        replace(finding, severity=Severity.WARNING)
+        for finding in builder.findings_beside(files)
+        if (finding.rule, finding.location, finding.message) not in told
     ]
 
 
@@ -146,16 +148,16 @@ def _types_in(path: str, sources: TrackedFiles) -> list[str]:
 def _place_of_manifest(path: str, sources: TrackedFiles) -> str:
     """Where a manifest of its kind would be read."""
     try:
-        found = _KIND.search(sources.peek(path))
+        match = _KIND.search(sources.peek(path))
     except UnreadableFileError:
-        found = None
-    place = _PLACES.get(found[1].decode()) if found else None
+        match = None
+    place = _PLACES.get(match[1].decode()) if match else None
     return f"move it to {place}" if place else _ANYWHERE
 
 
-def _broken_links(found: Layout, sources: TrackedFiles) -> list[Finding]:
+def _broken_links(layout: Layout, sources: TrackedFiles) -> list[Finding]:
     findings: list[Finding] = []
-    for path in found.links:
+    for path in layout.links:
         try:
             sources.peek(path)
         except UnreadableFileError as error:

@@ -120,7 +120,8 @@ def _load(
         definitions=tuple(place.files),
         halves=place.halves,
         samples=tuple(
-            _sample(each, manifest, index) for index, each in enumerate(document.samples)
+            _sample(sample_document, manifest, index)
+            for index, sample_document in enumerate(document.samples)
         ),
         findings=tuple(place.content),
     )

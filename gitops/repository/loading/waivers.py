@@ -92,11 +92,11 @@ def _blanks_at_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     if len(blanks) < len(_BLANKS):
         yield from findings
         return
-    for one in findings:
-        if one is blanks[0]:
+    for finding in findings:
+        if finding is blanks[0]:
             yield replace(group("reason and approvedBy are empty", blanks), hint=_FILL_IN)
-        elif one not in blanks:
-            yield one
+        elif finding not in blanks:
+            yield finding
 
 
 def _waiver(manifest: Manifest[WaiverDocument], document: WaiverDocument) -> Waiver:

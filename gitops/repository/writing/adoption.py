@@ -100,9 +100,9 @@ class _Adopter:
     def run(self) -> None:
         drifts = self._input.drifts
         deleted = {
-            one.topic
-            for one in drifts
-            if isinstance(one, SchemaDeletion) and self._observed.topics[one.topic].is_empty
+            drift.topic
+            for drift in drifts
+            if isinstance(drift, SchemaDeletion) and self._observed.topics[drift.topic].is_empty
         }
         changed = (VersionDrift, PolicyDrift, PartitionDrift, SchemaDeletion)
         topics = _subjects(drifts, changed) - deleted
@@ -138,9 +138,9 @@ class _Adopter:
         if not subjects or self._accept(subjects, attempt) is None:
             return
         failed: dict[Subject, GitopsError] = {}
-        for one in subjects:
-            if error := self._accept([one], attempt):
-                failed[one] = error
+        for subject in subjects:
+            if error := self._accept([subject], attempt):
+                failed[subject] = error
         if 1 < len(failed) < len(subjects) and self._accept(list(failed), attempt) is None:
             return
         self._refused |= failed
@@ -187,7 +187,7 @@ class _Adopter:
     # One kind of drift each: what it makes of some subjects, or a GitopsError.
 
     def _topics(self, subjects: Sequence[Subject]) -> ImportedFiles:
-        states = [self._observed.topics[one] for one in _topics(subjects)]
+        states = [self._observed.topics[topic] for topic in _topics(subjects)]
         edited = self._formatted(dict(chain.from_iterable(map(self._manifest, states))))
         tree = OverlaidTree(self._tree, edited)
         made = update_topics(tree, load(tree) if edited else self._repository, states)
@@ -210,8 +210,8 @@ class _Adopter:
 
     def _policies(self, subjects: Sequence[Subject]) -> ImportedFiles:
         (name,) = _namespaces(subjects)
-        drifts = [one for one in self._input.drifts if isinstance(one, PolicyDrift)]
-        live = {one.key: one.live for one in drifts if one.subject == name}
+        drifts = [drift for drift in self._input.drifts if isinstance(drift, PolicyDrift)]
+        live = {drift.key: drift.live for drift in drifts if drift.subject == name}
         own = dict(managed_items(self._input.overrides.get(name, NamespacePolicies())))
         if overridden := [key for key in live if key in own]:
             raise UsageError(
@@ -242,10 +242,17 @@ class _Adopter:
 
     def _formatted(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         laid_out = format_repository(OverlaidTree(self._tree, files), tuple(files)).changes
-        return {**files, **{one.path: one.after for one in laid_out if one.path in files}}
+        return {
+            **files,
+            **{
+                formatted_file.path: formatted_file.after
+                for formatted_file in laid_out
+                if formatted_file.path in files
+            },
+        }
 
     def _deleted_topics(self, subjects: Sequence[Subject]) -> ImportedFiles:
-        manifests = {self._repository.topics[one].manifest.file for one in _topics(subjects)}
+        manifests = {self._repository.topics[topic].manifest.file for topic in _topics(subjects)}
         tree = SelectedTree(self._tree, {*self._tree.paths()} - manifests)
         used = used_definitions(self._tree, self._repository)
         left = used - used_definitions(tree, load(tree))
@@ -256,7 +263,7 @@ class _Adopter:
 
     def _deleted_namespaces(self, subjects: Sequence[Subject]) -> ImportedFiles:
         (name,) = _namespaces(subjects)
-        if left := [one for one in self._repository.topics if one.namespace == name]:
+        if left := [topic for topic in self._repository.topics if topic.namespace == name]:
             raise UsageError(
                 f"{name} has manifests, such as that of {min(left)}",
                 hint="adopt the deletion of its topics, or remove the folder by hand",
@@ -266,27 +273,30 @@ class _Adopter:
 
     def _unmanaged(self, subjects: Sequence[Subject]) -> ImportedFiles:
         state = RegistryState(
-            namespaces={one: self._observed.namespaces[one] for one in _namespaces(subjects)},
-            topics={one: self._observed.topics[one] for one in _topics(subjects)},
+            namespaces={
+                namespace: self._observed.namespaces[namespace]
+                for namespace in _namespaces(subjects)
+            },
+            topics={topic: self._observed.topics[topic] for topic in _topics(subjects)},
         )
         return imported_files(self._tree, self._repository, state)
 
 
 def _subjects(drifts: Iterable[Drift], kinds: tuple[type, ...]) -> set[Subject]:
-    return {one.subject for one in drifts if isinstance(one, kinds)}
+    return {drift.subject for drift in drifts if isinstance(drift, kinds)}
 
 
 def _topics(subjects: Iterable[Subject]) -> list[TopicName]:
-    return [one for one in subjects if isinstance(one, TopicName)]
+    return [subject for subject in subjects if isinstance(subject, TopicName)]
 
 
 def _namespaces(subjects: Iterable[Subject]) -> list[NamespaceName]:
-    return [one for one in subjects if isinstance(one, NamespaceName)]
+    return [subject for subject in subjects if isinstance(subject, NamespaceName)]
 
 
 def _require_valid(repository: Repository) -> None:
     """Raise UsageError with the first error of the files."""
-    errors = [one for one in repository.findings if one.severity is Severity.ERROR]
+    errors = [finding for finding in repository.findings if finding.severity is Severity.ERROR]
     if errors:
         first = errors[0]
         raise UsageError(

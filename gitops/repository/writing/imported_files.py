@@ -119,7 +119,7 @@ def _compiled_otherwise(
 ) -> dict[TopicName, str]:
     """Those of these topics whose files make another schema than the registry has, and why."""
     loaded = load(OverlaidTree(tree, files))
-    problems = {each.subject: each.message for each in reversed(loaded.findings)}
+    problems = {finding.subject: finding.message for finding in reversed(loaded.findings)}
     found: dict[TopicName, str] = {}
     for topic in topics:
         desired, held = loaded.desired.topics.get(topic), state.topics[topic].history.latest

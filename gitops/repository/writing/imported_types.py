@@ -63,7 +63,7 @@ class TypesInUse:
         found: dict[TopicName, set[str]] = {}
         for path, (topic, _) in self._definitions(files, state).items():
             for name, node in _types(files[path].decode()):
-                if any(each.node != node for each in self._types.named(name)):
+                if any(shared_type.node != node for shared_type in self._types.named(name)):
                     found.setdefault(topic, set()).add(name)
         return {topic: tuple(sorted(names)) for topic, names in found.items()}
 

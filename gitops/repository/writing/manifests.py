@@ -220,7 +220,7 @@ class _Topic:
         protos = self._protos.files(stem, complete=True) if self._protos else ()
         apart = [f"/{name}" for name in protos]
         ends = (*own, *(halves if self._pair else ()), *apart)
-        return [f"{self._folder}/{stem}{each}" for each in ends]
+        return [f"{self._folder}/{stem}{end}" for end in ends]
 
     def _ending_of(self, schema_type: SchemaType) -> str:
         extension = extension_of(schema_type)

@@ -114,12 +114,12 @@ def _members(given: Envelope) -> tuple[bytes, ...]:
     from google.protobuf.message import DecodeError
 
     try:
-        found = FileDescriptorSet.FromString(given.file_descriptor_set)
+        file_descriptor_set = FileDescriptorSet.FromString(given.file_descriptor_set)
     except DecodeError as error:
         raise InvalidEnvelopeError("the envelope has no descriptors") from error
-    if not _is_text(found):
+    if not _is_text(file_descriptor_set):
         raise InvalidEnvelopeError("a name or a text of the descriptors is not UTF-8")
-    return tuple(each.SerializeToString(deterministic=True) for each in found.file)
+    return tuple(file.SerializeToString(deterministic=True) for file in file_descriptor_set.file)
 
 
 def _is_text(message: Message) -> bool:

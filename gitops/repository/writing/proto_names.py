@@ -55,7 +55,7 @@ def _names_of_file(file: FileDescriptorProto) -> Iterator[str]:
         yield from _names_of_message(message, file.package)
     for enum in file.enum_type:
         yield from _names_of_enum(enum, file.package)
-    yield from (join(file.package, each.name) for each in file.extension)
+    yield from (join(file.package, field.name) for field in file.extension)
     yield from (join(file.package, each.name) for each in file.service)
 
 
@@ -66,9 +66,9 @@ def _names_of_message(message: DescriptorProto, scope: str) -> Iterator[str]:
         yield from _names_of_message(nested, name)
     for enum in message.enum_type:
         yield from _names_of_enum(enum, name)
-    yield from (join(name, each.name) for each in message.field)
-    yield from (join(name, each.name) for each in message.extension)
-    yield from (join(name, each.name) for each in message.oneof_decl)
+    yield from (join(name, field.name) for field in message.field)
+    yield from (join(name, field.name) for field in message.extension)
+    yield from (join(name, oneof.name) for oneof in message.oneof_decl)
 
 
 def _names_of_enum(enum: EnumDescriptorProto, scope: str) -> Iterator[str]:

@@ -128,7 +128,7 @@ def _with_custom_options(files: Sequence[FileDescriptorProto]) -> list[FileDescr
         parsed = [kind.FromString(file.SerializeToString()) for file in files]
     except (TypeError, KeyError) as error:
         raise UnwritableProtoError("its descriptors are not valid") from error
-    return [cast("FileDescriptorProto", each) for each in parsed]
+    return [cast("FileDescriptorProto", message) for message in parsed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class _Printer:
             [self._syntax()],
             [f"package {file.package};"] if file.package else [],
             list(self._imports()),
-            [f"option {each};" for each in options(file.options)],
+            [f"option {option};" for option in options(file.options)],
             *self._members(
                 file.message_type,
                 [self._extensions(file.extension, file.message_type, file.package)],
@@ -201,26 +201,28 @@ class _Printer:
     def _message(self, message: DescriptorProto, scope: str) -> Iterator[Block]:
         """What is between the braces of a message or a group."""
         name = join(scope, message.name)
-        yield [f"option {each};" for each in options(message.options)]
+        yield [f"option {option};" for option in options(message.options)]
         yield list(self._reserved_lines(message, lambda end: end - 1, _END - 1))
         yield from map(self._enum, message.enum_type)
         fields = self._fields(message, name)
         extensions = self._extensions(message.extension, message.nested_type, name)
         yield from self._members(message.nested_type, [fields, extensions], name)
-        for each in message.extension_range:
-            numbers = _range(each.start, each.end - 1, max(_END, each.end) - 1)
-            yield [f"extensions {numbers}{_brackets(options(each.options))};"]
+        for extension_range in message.extension_range:
+            numbers = _range(
+                extension_range.start, extension_range.end - 1, max(_END, extension_range.end) - 1
+            )
+            yield [f"extensions {numbers}{_brackets(options(extension_range.options))};"]
 
     def _fields(self, message: DescriptorProto, scope: str) -> list[_Member]:
         types = {f".{join(scope, each.name)}": each for each in message.nested_type}
         members: list[_Member] = []
         for index, run in groupby(message.field, _oneof):
-            fields = [self._field(each, types, scope) for each in run]
+            fields = [self._field(field, types, scope) for field in run]
             if index is None:
                 members += fields
                 continue
             oneof = message.oneof_decl[index]
-            head = [[f"option {each};"] for each in options(oneof.options)]
+            head = [[f"option {option};"] for option in options(oneof.options)]
             members.append(_together(f"oneof {oneof.name}", head, fields))
         return members
 
@@ -230,14 +232,14 @@ class _Printer:
         messages: Iterable[DescriptorProto],
         scope: str,
     ) -> list[_Member]:
-        types = {f".{join(scope, each.name)}": each for each in messages}
+        types = {f".{join(scope, message.name)}": message for message in messages}
         return [
             _together(
                 f"extend {self._names.short(extendee, scope)}",
                 [],
-                [self._field(each, types, scope) for each in run],
+                [self._field(field, types, scope) for field in run],
             )
-            for extendee, run in groupby(extensions, lambda each: each.extendee)
+            for extendee, run in groupby(extensions, lambda field: field.extendee)
         ]
 
     def _field(
@@ -283,9 +285,10 @@ class _Printer:
             [f"{each.name} = {each.number}{_brackets(options(each.options))};"]
             for each in enum.value
         ]
-        head = [[f"option {each};"] for each in options(enum.options)]
+        head = [[f"option {option};"] for option in options(enum.options)]
         reserved = [
-            [each] for each in self._reserved_lines(enum, lambda end: end, _LAST_OF_AN_ENUM)
+            [reserved_line]
+            for reserved_line in self._reserved_lines(enum, lambda end: end, _LAST_OF_AN_ENUM)
         ]
         return _braces(f"enum {enum.name}", [*head, *reserved, *values])
 
@@ -305,9 +308,9 @@ class _Printer:
             yield f"reserved {', '.join(names)};"
 
     def _service(self, service: ServiceDescriptorProto) -> Block:
-        head = [[f"option {each};"] for each in options(service.options)]
+        head = [[f"option {option};"] for option in options(service.options)]
         scope = join(self._file.package, service.name)
-        methods = (self._method(each, scope) for each in service.method)
+        methods = (self._method(method, scope) for method in service.method)
         return _braces(f"service {service.name}", [*head, *methods])
 
     def _method(self, method: MethodDescriptorProto, scope: str) -> Block:
@@ -321,7 +324,7 @@ class _Printer:
         head = f"rpc {method.name}{given} returns {answered}"
         if not method.HasField("options"):
             return [f"{head};"]
-        return _braces(head, [[f"option {each};"] for each in options(method.options)])
+        return _braces(head, [[f"option {option};"] for option in options(method.options)])
 
 
 def _oneof(field: FieldDescriptorProto) -> int | None:

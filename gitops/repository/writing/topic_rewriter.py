@@ -53,14 +53,14 @@ def is_unchanged(held: SchemaInfo, wanted: SchemaInfo) -> bool:
     return is_same(held, wanted) and not schema_changes(held, wanted)
 
 
-def is_same_definition(info: SchemaInfo, one: str, other: str) -> bool:
+def is_same_definition(info: SchemaInfo, left: str, right: str) -> bool:
     """Whether texts are one definition of `info`, or of a half where it is a KEY_VALUE.
 
     A half is one text: a broker compares it without space, and otherwise as it is.
     """
     if info.type not in AVRO_DEFINED:
-        return _compact(one) == _compact(other)
-    return is_unchanged(replace(info, schema=one), replace(info, schema=other))
+        return _compact(left) == _compact(right)
+    return is_unchanged(replace(info, schema=left), replace(info, schema=right))
 
 
 class TopicRewriter:
@@ -81,7 +81,11 @@ class TopicRewriter:
         source = repository.topics[state.topic]
         self._manifest = source.manifest.file
         self._named = named_definitions(self._manifest, tree.read(self._manifest))
-        self._shared = [each for each in source.definitions if each not in self._named.values()]
+        self._shared = [
+            definition
+            for definition in source.definitions
+            if definition not in self._named.values()
+        ]
         alone = used_definitions(tree, repository) - used_definitions(tree, repository, pending)
         self._own = {path for path in alone - {*self._shared} if path.startswith(WITH_MANIFESTS)}
         self.free_of_own = tuple({*tree.paths()} - self._own - {self._manifest})
@@ -90,7 +94,7 @@ class TopicRewriter:
         """As an import writes it, but for the rest of the manifest; none where that is odd."""
         state = RegistryState(topics={self._state.topic: self._state})
         files = render(state, taken=taken, protos=replace(protos, existing=self._read))
-        path = next(each for each in files if each.endswith(".yaml"))
+        path = next(file for file in files if file.endswith(".yaml"))
         new = files.pop(path)
         if taken is self.free_of_own:
             new = self._keep_old_names(new, files)
@@ -139,9 +143,9 @@ class TopicRewriter:
         except UnreadableFileError:
             return None
 
-    def _is_same(self, one: str, other: str) -> bool:
+    def _is_same(self, left: str, right: str) -> bool:
         latest = self._state.history.latest
-        return latest is not None and is_same_definition(latest.info, one, other)
+        return latest is not None and is_same_definition(latest.info, left, right)
 
 
 def named_definitions(manifest: str, data: bytes) -> dict[str, str]:

@@ -33,20 +33,20 @@ def update_topics(
     others.
     """
     pending = {state.topic for state in states}
-    found, now = ImportedFiles(), repository
+    imported_files, now = ImportedFiles(), repository
     for state in states:
         if state.is_empty:
             hint = "remove its manifest"
             raise NotThereError(f"{state.topic} has no schema in the registry", hint=hint)
-        one = _update_topic(OverlaidTree(tree, found.files), now, state, pending)
+        one = _update_topic(OverlaidTree(tree, imported_files.files), now, state, pending)
         pending.remove(state.topic)
-        found = replace(
-            found,
-            files={**found.files, **one.files},
-            kept_as_base64={**found.kept_as_base64, **one.kept_as_base64},
+        imported_files = replace(
+            imported_files,
+            files={**imported_files.files, **one.files},
+            kept_as_base64={**imported_files.kept_as_base64, **one.kept_as_base64},
         )
-        now = load(OverlaidTree(tree, found.files))
-    if any(each.severity is Severity.ERROR for each in now.findings):
+        now = load(OverlaidTree(tree, imported_files.files))
+    if any(finding.severity is Severity.ERROR for finding in now.findings):
         raise UsageError("the files have errors", hint="see `pulsar-gitops validate`")
     apart = [str(state.topic) for state in states if not _says(now, state)]
     if apart:
@@ -54,7 +54,7 @@ def update_topics(
             f"the registry has different versions of what {', '.join(apart)} shares with others",
             hint="change the files that they share by hand: an apply then brings the others along",
         )
-    return _unused_files(tree, repository, found, now)
+    return _unused_files(tree, repository, imported_files, now)
 
 
 def _update_topic(
@@ -119,16 +119,18 @@ def _changed_subjects(
 
 
 def _unused_files(
-    tree: FileTree, before: Repository, found: ImportedFiles, after: Repository
+    tree: FileTree, before: Repository, imported_files: ImportedFiles, after: Repository
 ) -> ImportedFiles:
     """With the definitions that nothing uses any more, without files that stay as they are."""
-    final = OverlaidTree(tree, found.files)
+    final = OverlaidTree(tree, imported_files.files)
     left = sorted(
-        used_definitions(tree, before) - used_definitions(final, after) - found.files.keys()
+        used_definitions(tree, before)
+        - used_definitions(final, after)
+        - imported_files.files.keys()
     )
-    files = found.files.items()
+    files = imported_files.files.items()
     return replace(
-        found,
+        imported_files,
         files={path: data for path, data in files if read_unix_lines(tree, path) != data},
         removed=tuple(path for path in left if path.startswith(WITH_MANIFESTS)),
         unused=tuple(path for path in left if not path.startswith(WITH_MANIFESTS)),

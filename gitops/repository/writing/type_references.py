@@ -56,16 +56,16 @@ class _ReferenceFolder:
         self._same = same
 
     def fold(self) -> ReferencedDefinition:
-        found = ReferencedDefinition(text=self._whole)
+        definition = ReferencedDefinition(text=self._whole)
         for name in _inner_first(read_json(self._whole)):
-            shared = self._shared_type(name, found)
+            shared = self._shared_type(name, definition)
             if shared is not None:
-                found = self._with(shared, found)
-        return found
+                definition = self._with(shared, definition)
+        return definition
 
-    def _shared_type(self, name: str, found: ReferencedDefinition) -> SharedType | None:
-        known = SharedTypes(self._sources(found)).named(name)
-        return next((each for each in known if each.file in self._used), None)
+    def _shared_type(self, name: str, definition: ReferencedDefinition) -> SharedType | None:
+        known = SharedTypes(self._sources(definition)).named(name)
+        return next((shared_type for shared_type in known if shared_type.file in self._used), None)
 
     def _with(self, shared: SharedType, found: ReferencedDefinition) -> ReferencedDefinition:
         """With a reference to the type if it is the same; else with the type in its file."""
@@ -84,21 +84,21 @@ class _ReferenceFolder:
         return found
 
     def _change_file(
-        self, shared: SharedType, node: dict[str, Any], found: ReferencedDefinition
+        self, shared: SharedType, node: dict[str, Any], definition: ReferencedDefinition
     ) -> bytes:
         """The file of a shared type with another definition of it."""
         space, _, simple = shared.name.rpartition(".")
         named = {**node, "name": simple, **({"namespace": space} if space else {})}
-        content = read_json(self._sources(found).data(shared.file).decode())
+        content = read_json(self._sources(definition).data(shared.file).decode())
         return _text(_replace(content, shared.pointer, named)).encode()
 
-    def _is_whole(self, found: ReferencedDefinition) -> bool:
-        expansion = SharedTypes(self._sources(found)).expand(found.text, self._file)
+    def _is_whole(self, definition: ReferencedDefinition) -> bool:
+        expansion = SharedTypes(self._sources(definition)).expand(definition.text, self._file)
         return not expansion.problems and self._same(expansion.text, self._whole)
 
-    def _sources(self, found: ReferencedDefinition) -> TrackedFiles:
-        own = {self._file: found.text.encode("utf-8", "replace")}
-        return TrackedFiles(OverlaidTree(self._tree, {**found.shared, **own}))
+    def _sources(self, definition: ReferencedDefinition) -> TrackedFiles:
+        own = {self._file: definition.text.encode("utf-8", "replace")}
+        return TrackedFiles(OverlaidTree(self._tree, {**definition.shared, **own}))
 
 
 def _inner_first(definition: object) -> list[str]:

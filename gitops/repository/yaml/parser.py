@@ -124,5 +124,5 @@ def _result(
 def _syntax_problem(error: yaml.YAMLError, text: str) -> YamlProblem:
     if not isinstance(error, yaml.MarkedYAMLError):
         return YamlProblem(rule="REPO-R001", message="not YAML", span=Span(0, 1))
-    found = mistake(error, text)
-    return YamlProblem(rule="REPO-R001", message=found.message, span=found.span, hint=found.hint)
+    span = mistake(error, text)
+    return YamlProblem(rule="REPO-R001", message=span.message, span=span.span, hint=span.hint)

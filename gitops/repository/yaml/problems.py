@@ -37,8 +37,8 @@ _MARKER: Final = re.compile(r"^(?:<{7} .*|>{7} .*)$", re.MULTILINE)
 
 def conflict_marker(text: str) -> Span | None:
     """The first line that git wrote into the file, None if there is none."""
-    found = _MARKER.search(text)
-    return None if found is None else Span(found.start(), found.end())
+    match = _MARKER.search(text)
+    return None if match is None else Span(match.start(), match.end())
 
 
 # What people do when a text is not YAML, told from libyaml's words and the text around them.
@@ -84,9 +84,9 @@ def mistake(error: MarkedYAMLError, text: str) -> Mistake:
     at = _offset(error.problem_mark or error.context_mark)
     failure = _Failure(text, told, _offset(error.context_mark or error.problem_mark), at)
     for look in _LOOKS:
-        found = look(failure)
-        if found is not None:
-            return found
+        span = look(failure)
+        if span is not None:
+            return span
     return Mistake(f"not YAML: {told}", Span(at, at + 1))
 
 
@@ -116,9 +116,9 @@ def _reference(failure: _Failure) -> Mistake | None:
     if "flow" not in failure.told:
         return None
     near = [
-        each
-        for each in _REFERENCE.finditer(failure.text, failure.start)
-        if each.start() <= failure.at and not _is_comment(failure.text, each.start())
+        match
+        for match in _REFERENCE.finditer(failure.text, failure.start)
+        if match.start() <= failure.at and not _is_comment(failure.text, match.start())
     ]
     if not near:
         return None
@@ -198,13 +198,13 @@ def _open_end(failure: _Failure) -> Mistake | None:
 
 def _left_open(failure: _Failure) -> Mistake | None:
     """A bracket is the last thing in the text."""
-    found = _LAST.search(failure.text) if "flow node" in failure.told else None
-    if found is None or failure.text[failure.at :].strip():
+    match = _LAST.search(failure.text) if "flow node" in failure.told else None
+    if match is None or failure.text[failure.at :].strip():
         return None
-    opening = found["opening"]
+    opening = match["opening"]
     message = f"not YAML: the {opening} that begins here is not closed"
     return Mistake(
-        message, Span(*found.span("opening")), f"close it with {_CLOSING[opening]}, or remove it"
+        message, Span(*match.span("opening")), f"close it with {_CLOSING[opening]}, or remove it"
     )
 
 

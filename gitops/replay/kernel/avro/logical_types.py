@@ -168,9 +168,11 @@ def _decimals_in_branch(union: Union, value: Any) -> Any:  # noqa: ANN401
     if value is None:
         return None
     if isinstance(value, UnionValue):
-        branch = next(each for each in union.branches if branch_name(each) == value.branch)
+        branch = next(schema for schema in union.branches if branch_name(schema) == value.branch)
         return value._replace(value=replace_decimals(branch, value.value))
-    return replace_decimals(next(each for each in union.branches if each.kind != "null"), value)
+    return replace_decimals(
+        next(schema for schema in union.branches if schema.kind != "null"), value
+    )
 
 
 # What Java's classes make of values: logical types, and classes that a definition names.
@@ -264,8 +266,8 @@ def sense_of(writer: Schema, reader: Schema) -> Sense | None:
     """Of two types without parts, of which the reader's takes the writer's; None: nothing."""
     change = _change_of(value_meaning(writer), value_meaning(reader))
     cut = None if change else _cut_of(reader)
-    found = Sense(check=check_of(reader), change=change, cut=cut)
-    return None if found == Sense() else found
+    sense = Sense(check=check_of(reader), change=change, cut=cut)
+    return None if sense == Sense() else sense
 
 
 def accepts_no_value(schema: Schema) -> bool:

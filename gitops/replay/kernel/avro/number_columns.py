@@ -120,7 +120,7 @@ def _of_values(step: Number | FixedSize | Text, values: list[Any]) -> NDArray[An
     """The same of values of which each was made."""
     meaning = step.meaning
     if meaning is not None and meaning.logical == "decimal":
-        return numpy.array([_decimal(one, meaning.scale) for one in values], numpy.float64)
+        return numpy.array([_decimal(value, meaning.scale) for value in values], numpy.float64)
     whole = isinstance(step, Number) and step.reads not in _FRACTIONS
     return numpy.array(values, numpy.int64 if whole else numpy.float64)
 

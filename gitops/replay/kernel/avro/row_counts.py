@@ -78,17 +78,17 @@ class Tallies:
 
     def counts(self, read: NDArray[numpy.bool_] | None) -> Counter[CountKey]:
         """The sums over the rows that were read; None: all were."""
-        found: Counter[CountKey] = Counter()
+        counter: Counter[CountKey] = Counter()
         for keys, rows, times in self._entries:
             number = self._number(read, rows, times)
             for key in keys if number else ():
-                found[key] += number
+                counter[key] += number
         for step, rows, values in self._symbols:
             indexes = values if read is None else values[read if rows is None else read.take(rows)]
             for index, number in enumerate(numpy.bincount(indexes).tolist()):
                 if number:
-                    found[_symbol(step, index)] += number
-        return found
+                    counter[_symbol(step, index)] += number
+        return counter
 
     def _number(
         self, read: NDArray[numpy.bool_] | None, rows: Positions | None, times: Times

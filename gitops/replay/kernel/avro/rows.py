@@ -160,11 +160,11 @@ class Row(Cursor):
 
     def counts(self) -> Counter[CountKey]:
         """What was counted so far."""
-        found = self._single.copy()
+        counter = self._single.copy()
         for group, times in self._groups.items():
             for key in group.keys:
-                found[key] += times
-        return found
+                counter[key] += times
+        return counter
 
     def changed_paths(self) -> set[str]:
         """Where a value was changed so far."""

@@ -206,32 +206,32 @@ class _Planner:
 
     def _dropped(self, fields: Fields, writer: Record, at: _Location) -> None:
         fields.fields = tuple(
-            (None, self._step(_SKIPPED, one.type, None, _Location(at.inner(one.name))))
-            for one in writer.all_fields
+            (None, self._step(_SKIPPED, field.type, None, _Location(at.inner(field.name))))
+            for field in writer.all_fields
         )
 
     def _adjusted(self, fields: Fields, adjust: Adjust, at: _Location) -> None:
         steps = {id(written): step for written, _, step in adjust.fields}
         fields.fields = tuple(
-            self._field(one, adjust.reader.by_name.get(one.name), steps, at)
-            for one in adjust.writer.all_fields
+            self._field(field, adjust.reader.by_name.get(field.name), steps, at)
+            for field in adjust.writer.all_fields
         )
         fields.fields += tuple(self._unusable(adjust.defaults, at))
-        fields.defaults = tuple((one.name, _default(one)) for one in adjust.defaults)
-        fields.order = tuple(one.name for one in adjust.reader.all_fields)
+        fields.defaults = tuple((default.name, _default(default)) for default in adjust.defaults)
+        fields.order = tuple(field.name for field in adjust.reader.all_fields)
         fields.filled = tuple(
-            CountKey(at.inner(one.name), CountKind.DEFAULTED) for one in adjust.defaults
+            CountKey(at.inner(default.name), CountKind.DEFAULTED) for default in adjust.defaults
         )
 
     def _unusable(self, defaults: Iterable[Field], at: _Location) -> Iterator[tuple[str, Step]]:
         """Java makes values of a reader's defaults too: those that it cannot fail every row."""
-        for one in defaults:
+        for default in defaults:
             if self._logical and (
-                first := refused_default(one.type, _default(one)(), at.inner(one.name))
+                first := refused_default(default.type, _default(default)(), at.inner(default.name))
             ):
                 fail = Fail(reason=Reason(*first), path=first[0])
                 self._steps.append(fail)
-                yield one.name, fail
+                yield default.name, fail
 
     def _field(
         self, written: Field, read: Field | None, steps: dict[int, Action], at: _Location
@@ -333,7 +333,7 @@ def _symbols(writer: Enum, reader: Schema | None, at: _Location) -> Symbols:
     if isinstance(reader, Enum):
         # Java looks the default up among the symbols.
         default = reader.default if reader.default in reader.symbols else None
-        taken = tuple(one if one in reader.symbols else default for one in writer.symbols)
+        taken = tuple(symbol if symbol in reader.symbols else default for symbol in writer.symbols)
     return Symbols(symbols=writer.symbols, taken=taken, path=at.path, counted=at.counted)
 
 

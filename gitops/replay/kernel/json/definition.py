@@ -47,7 +47,7 @@ def is_anything(schema: Schema) -> bool:
 
 def _schema(node: dict[str, Any], name: str) -> Schema:
     symbols = node.get("enum")
-    if isinstance(symbols, list) and symbols and all(isinstance(one, str) for one in symbols):
+    if isinstance(symbols, list) and symbols and all(isinstance(symbol, str) for symbol in symbols):
         return Enum(name, tuple(dict.fromkeys(symbols)))
     kind = _kind(node)
     if kind == "object":

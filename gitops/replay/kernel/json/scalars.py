@@ -55,10 +55,10 @@ _NO_HOST: Final = re.compile(
 
 def is_uri(text: str) -> bool:
     """Whether `URI.create` takes it."""
-    found = _URI.fullmatch(text)
-    if found is None:
+    match = _URI.fullmatch(text)
+    if match is None:
         return False
-    scheme, rest, fragment = found.groups()
+    scheme, rest, fragment = match.groups()
     if not _ANY.fullmatch(fragment or ""):
         return False
     if scheme is not None and (not _SCHEME.fullmatch(scheme) or not rest):
@@ -69,10 +69,10 @@ def is_uri(text: str) -> bool:
 
 
 def _is_hierarchy(text: str, *, is_last: bool) -> bool:
-    found = _HIERARCHY.fullmatch(text)
-    if found is None:
+    match = _HIERARCHY.fullmatch(text)
+    if match is None:
         return False
-    authority, path, query = found.groups()
+    authority, path, query = match.groups()
     if authority == "" and is_last and not path and query is None:
         return False
     if authority and not (_NAME.fullmatch(authority) or _is_server(authority)):
@@ -81,10 +81,10 @@ def _is_hierarchy(text: str, *, is_last: bool) -> bool:
 
 
 def _is_server(text: str) -> bool:
-    found = _SERVER.fullmatch(text)
-    if found is None:
+    match = _SERVER.fullmatch(text)
+    if match is None:
         return False
-    address, has_scope, scope = found[1].partition("%")
+    address, has_scope, scope = match[1].partition("%")
     groups, colon, dotted = address.rpartition(":")
     if "." in dotted:
         address = groups + colon + _ZEROS.sub("", dotted)
@@ -93,10 +93,10 @@ def _is_server(text: str) -> bool:
 
 def is_url(text: str) -> bool:
     """Whether `new URL` takes it, where no protocols are registered beside Java's own."""
-    found = _URL.fullmatch(text.strip(_TRIMMED))
-    if found is None:
+    match = _URL.fullmatch(text.strip(_TRIMMED))
+    if match is None:
         return False
-    protocol, rest = found[1].lower(), found[2]
+    protocol, rest = match[1].lower(), match[2]
     match protocol:
         case "mailto":
             return _BLANK.fullmatch(rest) is None
@@ -113,13 +113,13 @@ def _has_host(authority: str) -> bool:
     """With several @, Java does not look for a host."""
     if authority.count("@") > 1:
         return True
-    found = _HOST.fullmatch(authority.rpartition("@")[2])
-    if found is None or _NO_HOST.search(found[1]):
+    match = _HOST.fullmatch(authority.rpartition("@")[2])
+    if match is None or _NO_HOST.search(match[1]):
         return False
-    if int((found[2] or "") + (found[3] or "0")) not in _PORTS:
+    if int((match[2] or "") + (match[3] or "0")) not in _PORTS:
         return False
-    address, has_scope, scope = found[1][1:-1].partition("%")
-    is_name = found[1][:1] != "["
+    address, has_scope, scope = match[1][1:-1].partition("%")
+    is_name = match[1][:1] != "["
     return is_name or (_is_ipv6(_ZEROS.sub("", address)) and bool(scope or not has_scope))
 
 

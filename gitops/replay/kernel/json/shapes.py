@@ -230,8 +230,8 @@ def _count_absent(member: Member, times: int, counts: Counts) -> None:
     if member.absent is CountKind.READ:
         counted: list[CountKey] = []
         take(member.node, None, counted)
-        for one in counted:
-            counts[one] += times
+        for key in counted:
+            counts[key] += times
     else:
         counts[CountKey(member.node.path, CountKind.DEFAULTED)] += times
 

@@ -107,29 +107,29 @@ def is_local_text(text: str) -> bool:
 
 def is_instant_text(text: str) -> bool:
     """Whether Java's ISO_INSTANT takes it (that of Java 12 or later, with offsets)."""
-    found = _INSTANT.fullmatch(text)
-    if found is None:
+    match = _INSTANT.fullmatch(text)
+    if match is None:
         return False
     if _is_common(text):
         return True
     try:
-        second = _day_number(*map(int, found.group(*_DATE_PARTS))) * _DAY_SECONDS
+        second = _day_number(*map(int, match.group(*_DATE_PARTS))) * _DAY_SECONDS
     except ValueError:
         return False
-    if found["midnight"]:
+    if match["midnight"]:
         second += _DAY_SECONDS
     else:
-        second += _seconds(found["hour"], found["minute"], str(min(int(found["second"]), 59)))
-    if found["sign"]:
-        ahead = _seconds(*found["ahead"].split(":"))
-        second -= -ahead if found["sign"] == "-" else ahead
+        second += _seconds(match["hour"], match["minute"], str(min(int(match["second"]), 59)))
+    if match["sign"]:
+        ahead = _seconds(*match["ahead"].split(":"))
+        second -= -ahead if match["sign"] == "-" else ahead
     return FIRST_SECOND <= second <= LAST_SECOND
 
 
-def _has_day(found: re.Match[str] | None) -> bool:
-    if found is None:
+def _has_day(match: re.Match[str] | None) -> bool:
+    if match is None:
         return False
-    return _is_common(found.string) or _is_day(*map(int, found.group(*_DATE_PARTS)))
+    return _is_common(match.string) or _is_day(*map(int, match.group(*_DATE_PARTS)))
 
 
 def _is_common(text: str) -> bool:

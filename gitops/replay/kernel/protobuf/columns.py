@@ -36,7 +36,9 @@ def check_of(plan: Fields) -> Check | None:
     """The check of a message's payloads; None where the library looks at all that Java does."""
     messages: _Messages = {}
     _collect(plan, messages)
-    if not any(_is_missed(slot) for _, one in messages.values() for slot in one.slots.values()):
+    if not any(
+        _is_missed(slot) for _, fields in messages.values() for slot in fields.slots.values()
+    ):
         return None
     parse = _parser(messages)
 
@@ -274,8 +276,8 @@ def _scalars(slot: Slot, values: list[Any], counts: Counts) -> None:
         for number, times in Counter(values).items():
             if slot.field.closed and number not in slot.names:
                 raise AmbiguousBatchError  # for the library it is the enum's own file that says so
-            for one in enum_value(slot, number):
-                counts[one] += times
+            for key in enum_value(slot, number):
+                counts[key] += times
     elif slot.retyped and (changed := sum(_is_changed(slot, value) for value in values)):
         counts[CountKey(slot.item, CountKind.CHANGED)] += changed
 

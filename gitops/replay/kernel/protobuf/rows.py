@@ -30,22 +30,22 @@ def read(plan: Fields, payload: bytes) -> tuple[dict[str, Any], list[CountKey]]:
     return _read_message(plan, decode(plan, payload), counted), counted
 
 
-def _read_message(plan: Fields, found: RawMessage, counted: list[CountKey]) -> dict[str, Any]:
+def _read_message(plan: Fields, message: RawMessage, counted: list[CountKey]) -> dict[str, Any]:
     values = {
         slot.field.name: (
-            _read_field(slot, found.values[number], counted)
-            if number in found.values and not is_unwritten(slot, found.values[number])
+            _read_field(slot, message.values[number], counted)
+            if number in message.values and not is_unwritten(slot, message.values[number])
             else _absent(slot, counted)
         )
         for number, slot in plan.slots.items()
     }
     for _, path, numbers in plan.oneofs:
-        chosen = [plan.slots[number].field.name for number in numbers if number in found.values]
+        chosen = [plan.slots[number].field.name for number in numbers if number in message.values]
         name = chosen[0] if chosen else "null"
         counted += (CountKey(path, CountKind.READ), CountKey(path, CountKind.BRANCH, name))
         if not chosen:
             counted.append(CountKey(path, CountKind.NULLS))
-    counted += [CountKey(path, CountKind.DROPPED) for path in found.dropped]
+    counted += [CountKey(path, CountKind.DROPPED) for path in message.dropped]
     return values
 
 

@@ -133,11 +133,11 @@ class RawMessage:
 
 def decode(plan: Fields, payload: bytes) -> RawMessage:
     """The fields of a whole message; raises Unreadable."""
-    found = RawMessage()
+    message = RawMessage()
     reader = Reader(payload, 0, len(payload))
-    _message(plan, reader, found, 0, 0)
-    _check_required(plan, found)
-    return found
+    _message(plan, reader, message, 0, 0)
+    _check_required(plan, message)
+    return message
 
 
 def _message(plan: Fields, reader: Reader, found: RawMessage, depth: int, group: int) -> None:
@@ -163,15 +163,15 @@ def _message(plan: Fields, reader: Reader, found: RawMessage, depth: int, group:
         raise Unreadable(Reason(path, error.why), message) from None
 
 
-def _drop(plan: Fields, slot: Slot | None, number: int, found: RawMessage) -> None:
+def _drop(plan: Fields, slot: Slot | None, number: int, message: RawMessage) -> None:
     if slot is not None:
-        found.dropped.append(slot.path)
+        message.dropped.append(slot.path)
     elif not plan.opaque:
-        found.dropped.append(plan.dropped.get(number) or join_path(plan.path, "*"))
+        message.dropped.append(plan.dropped.get(number) or join_path(plan.path, "*"))
 
 
 def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch
-    slot: Slot, wire_type: int, reader: Reader, plan: Fields, found: RawMessage, depth: int
+    slot: Slot, wire_type: int, reader: Reader, plan: Fields, message: RawMessage, depth: int
 ) -> bool:
     """Whether the field is of a type that its reader knows; if so it is read."""
     expected = WIRE_TYPES[slot.field.type]
@@ -181,12 +181,12 @@ def _take(  # noqa: PLR0913, PLR0917 - all that a field may touch
             return False
         part = reader.part()
         while part.at < part.end:
-            _keep(slot, _scalar(slot, expected, part), plan, found)
+            _keep(slot, _scalar(slot, expected, part), plan, message)
         return True
     if slot.inner is not None:
-        _keep_message(slot, slot.inner, reader, plan, found, depth)
+        _keep_message(slot, slot.inner, reader, plan, message, depth)
     else:
-        _keep(slot, _scalar(slot, expected, reader), plan, found)
+        _keep(slot, _scalar(slot, expected, reader), plan, message)
     return True
 
 
@@ -201,20 +201,20 @@ def _scalar(slot: Slot, wire_type: int, reader: Reader) -> Raw:
     return reader.fixed(_SIZES[wire_type])
 
 
-def _keep(slot: Slot, raw: Raw, plan: Fields, found: RawMessage) -> None:
+def _keep(slot: Slot, raw: Raw, plan: Fields, message: RawMessage) -> None:
     number = slot.field.number
     if not plan.entry and _is_unknown(slot, raw):
-        found.dropped.append(slot.item)
+        message.dropped.append(slot.item)
         return
     if slot.field.repeated:
-        found.values.setdefault(number, []).append(raw)
+        message.values.setdefault(number, []).append(raw)
     else:
-        _clear(plan, number, found)
-        found.values[number] = raw
+        _clear(plan, number, message)
+        message.values[number] = raw
 
 
 def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
-    slot: Slot, inner: Fields, reader: Reader, plan: Fields, found: RawMessage, depth: int
+    slot: Slot, inner: Fields, reader: Reader, plan: Fields, message: RawMessage, depth: int
 ) -> None:
     """A message that is there twice is merged, unless it may be there several times.
 
@@ -225,25 +225,25 @@ def _keep_message(  # noqa: PLR0913, PLR0917 - as `_take`
         part = reader.part()
         raw = part.rest()
         _message(inner, part, RawMessage(), depth + 1, 0)
-        _keep(slot, raw, plan, found)
+        _keep(slot, raw, plan, message)
         return
     number = slot.field.number
     if slot.field.repeated:
         into = RawMessage()
         if not inner.entry:
-            found.values.setdefault(number, []).append(into)
+            message.values.setdefault(number, []).append(into)
     else:
-        _clear(plan, number, found)
-        into = found.values.setdefault(number, RawMessage())
+        _clear(plan, number, message)
+        into = message.values.setdefault(number, RawMessage())
     if slot.field.type is Type.GROUP:
         _message(inner, reader, into, depth + 1, number)
     else:
         _message(inner, reader.part(), into, depth + 1, 0)
     if inner.entry and slot.field.repeated:
-        _keep_entry(slot, inner, into, found)
+        _keep_entry(slot, inner, into, message)
 
 
-def _keep_entry(slot: Slot, inner: Fields, entry: RawMessage, found: RawMessage) -> None:
+def _keep_entry(slot: Slot, inner: Fields, entry: RawMessage, message: RawMessage) -> None:
     """Of several entries with one key the last one stays.
 
     One that lacks its key or its value has it all the same, and one whose value a closed enum does
@@ -254,10 +254,10 @@ def _keep_entry(slot: Slot, inner: Fields, entry: RawMessage, found: RawMessage)
         if number in inner.slots:
             entry.values.setdefault(number, _unset(inner.slots[number]))
     if _is_unknown(inner.slots[_VALUE], entry.values[_VALUE]):
-        found.dropped.append(slot.item)
+        message.dropped.append(slot.item)
         return
     key = value_of(inner.slots[_KEY].field.type, entry.values[_KEY])
-    found.values.setdefault(slot.field.number, {})[key] = entry
+    message.values.setdefault(slot.field.number, {})[key] = entry
 
 
 def _unset(slot: Slot) -> RawMessage | Raw:
@@ -275,23 +275,23 @@ def _is_unknown(slot: Slot, raw: Any) -> bool:  # noqa: ANN401 - a Raw, or a Fou
     return slot.field.closed and value_of(Type.ENUM, raw) not in (slot.names or {})
 
 
-def _clear(plan: Fields, number: int, found: RawMessage) -> None:
+def _clear(plan: Fields, number: int, message: RawMessage) -> None:
     """Of a oneof the last one that is set stays."""
     for other in plan.siblings.get(number, ()):
-        found.values.pop(other, None)
+        message.values.pop(other, None)
 
 
-def _check_required(plan: Fields, found: RawMessage) -> None:
+def _check_required(plan: Fields, message: RawMessage) -> None:
     """As Java, once everything was parsed."""
     for number, slot in plan.slots.items():
-        value = found.values.get(number)
+        value = message.values.get(number)
         if value is None:
             if slot.required:
                 raise Unreadable(Reason(slot.path, REQUIRED), f"{slot.path}: {REQUIRED}")
         elif slot.inner is not None:
-            for one in _occurrences(value):
-                if isinstance(one, RawMessage):
-                    _check_required(slot.inner, one)
+            for occurrence in _occurrences(value):
+                if isinstance(occurrence, RawMessage):
+                    _check_required(slot.inner, occurrence)
 
 
 def _occurrences(value: Any) -> Iterable[Any]:  # noqa: ANN401 - raw
