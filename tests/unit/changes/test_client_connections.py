@@ -275,7 +275,7 @@ def test_pins_are_versions_of_the_default_registry() -> None:
     admission = found.connections[0].now.admission
     assert admission is not None
     assert admission.version == 1
-    assert found.connections[0].schema == "v0 of registry 'local'"
+    assert found.connections[0].schema == "v0 of registry 'fake'"
     assert _answers(lost) == [("unknown", "unknown")]
 
 
