@@ -8,6 +8,7 @@ from typing import Final, Literal
 from gitops.broker.connection import NO_SCHEMA
 from gitops.model.clients import ClientLanguage
 from gitops.model.schema import SchemaInfo, SchemaType
+from gitops.schemas.client_profiles import CLIENT_PROFILES
 from gitops.schemas.protobuf_native.client_envelopes import (
     cpp_envelope,
     go_envelope,
@@ -43,3 +44,16 @@ def sent_schema(
         if language == "go":
             return replace(schema, schema=go_envelope(schema.schema))
     return schema
+
+
+def own_form_text(schema: SchemaInfo, language: ClientLanguage | None) -> str:
+    """What a library sends otherwise than Java's client, as a clause; empty for nothing."""
+    if language is None:
+        return ""
+    library = CLIENT_PROFILES[language].library
+    if language in _ON_CPP and schema.type not in DEFINED_TYPES | NO_SCHEMA | {SchemaType.STRING}:
+        return f"{library} sends no schema for {schema.type.value}"
+    is_own = schema.type in _COMPILED and language in {"python", "cpp", "go"}
+    if is_own or (schema.type is SchemaType.STRING and language == "python"):
+        return f"{library} sends {schema.type.value} in another form than Java's client"
+    return ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from gitops.broker.client_libraries import sent_schema
+from gitops.broker.client_libraries import own_form_text, sent_schema
 from gitops.broker.connection import Admission, ConnectionTarget, Offer, Role, TopicUse
 from gitops.broker.consumer_connection import admit_consumer
 from gitops.broker.lines.line import BrokerLine
@@ -101,13 +101,17 @@ def worst(answers: Iterable[Answer]) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Use:
-    """A client's side of a topic; a schema that cannot be had has the reason in its place."""
+    """A client's side of a topic; a schema that cannot be had has the reason in its place.
+
+    `own_forms` says of each schema what the client's library sends otherwise than Java's.
+    """
 
     topic: TopicName
     role: Role
     subscription: str
     location: Location
     schemas: tuple[tuple[str, Offer | _NoSchema], ...]
+    own_forms: tuple[str, ...]
     language: ClientLanguage | None = None
 
 
@@ -280,12 +284,16 @@ def _resolve(
     pin_source: Registry | None,
 ) -> _Use:
     schemas: list[tuple[str, Offer | _NoSchema]] = []
+    own_forms: list[str] = []
     for schema in use.schemas:
         name, info = _named_schema(schema, use.topic, pinned)
         if pin_source is not None and isinstance(schema, VersionPin):
             name = f"{name} of registry '{pin_source.name}'"
+        own_form = ""
         if isinstance(info, SchemaInfo):
+            own_form = own_form_text(info, client.language)
             info = sent_schema(info, client.language)
+        own_forms.append(own_form)
         if isinstance(info, SchemaInfo):
             try:
                 schemas.append((name, to_stored(info)))
@@ -299,6 +307,7 @@ def _resolve(
         subscription=use.subscription if isinstance(use, Consumes) else "",
         location=use.location,
         schemas=tuple(schemas),
+        own_forms=tuple(own_forms),
         language=client.language,
     )
 
@@ -425,7 +434,12 @@ def _use_answers(
     if topic.obstacle:
         obstacle = Answer(verdict="unknown", reason=topic.obstacle)
         answers = [worst((answer, obstacle)) for answer in answers]
-    return answers
+    return [
+        replace(answer, reason=f"{answer.reason} ({own_form})")
+        if own_form and answer.verdict == "no"
+        else answer
+        for answer, own_form in zip(answers, use.own_forms, strict=True)
+    ]
 
 
 def _connect(use: _Use, target: ConnectionTarget) -> tuple[list[Answer], StoredHistory]:

@@ -80,6 +80,7 @@ _CHANGES: Final = (
         20_000,
         certain=True,
     ),
+    _Change("decimal to bytes", _decimal(9, 2), "bytes", "\u0004\u00d2", certain=True),
     _Change("plain to plain", "int", "long", 5, certain=False),
 )
 

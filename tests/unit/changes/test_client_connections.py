@@ -383,6 +383,27 @@ def test_a_pin_counts_as_what_the_library_sends_for_the_version(
 
 
 @pytest.mark.parametrize(
+    ("registered", "text"),
+    [
+        (SchemaInfo(type=SchemaType.INT32), "sends no schema for INT32"),
+        (
+            SchemaInfo(type=SchemaType.STRING),
+            "sends STRING in another form than Java's client",
+        ),
+    ],
+)
+def test_a_refusal_says_what_the_library_sends(registered: SchemaInfo, text: str) -> None:
+    policies = replace(BACKWARD, schema_validation_enforced=True)
+    uses = f"language: python\n{PRODUCES.format('{version: 0}')}"
+
+    (answer,) = _connections(
+        uses, _registry(registered, policies=policies), schema=None
+    ).connections
+
+    assert answer.now.reason.endswith(f"(pulsar-client for Python {text})")
+
+
+@pytest.mark.parametrize(
     ("language", "registered_by", "verdict"),
     [("java", "java", "yes"), ("python", "java", "no"), ("python", "python", "yes")],
 )
