@@ -32,11 +32,11 @@ def admit_consumer(place: ConnectionTarget, offer: Offer) -> Admission:
     """
     if not isinstance(offer, StoredSchema) or not has_own_schema(offer):
         return _without_schema(place, offer)
-    said = [schema_step(offer), connection.has_schema(place.history)]
+    steps = [schema_step(offer), connection.has_schema(place.history)]
     if place.history.entries:
-        return _checked(place, offer, said)
-    said.append(_use(place))
-    return _checked(place, offer, said) if place.use == "active" else _seeds(place, offer, said)
+        return _checked(place, offer, steps)
+    steps.append(_use(place))
+    return _checked(place, offer, steps) if place.use == "active" else _seeds(place, offer, steps)
 
 
 def _without_schema(place: ConnectionTarget, offer: Offer) -> Admission:
@@ -63,7 +63,7 @@ def _use(place: ConnectionTarget) -> Step:
     return Step(question=_IDLE, answer="yes" if place.use == "idle" else "no", why=_MEANS)
 
 
-def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
+def _checked(place: ConnectionTarget, sent: StoredSchema, steps: list[Step]) -> Admission:
     decision = check_sent(place.history, sent, place.policies.strategy, place.line)
     step = connection.check_step(decision, place)
     if not decision.accepted and not place.history.entries:
@@ -71,18 +71,18 @@ def _checked(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> A
     if decision.accepted:
         equal = find_registered(place.history, sent, place.line).version
         decision = replace(decision, version=equal, known=equal is not None)
-    return Admission(role="consumer", sent=sent, decision=decision, steps=(*said, step))
+    return Admission(role="consumer", sent=sent, decision=decision, steps=(*steps, step))
 
 
-def _seeds(place: ConnectionTarget, sent: StoredSchema, said: list[Step]) -> Admission:
+def _seeds(place: ConnectionTarget, sent: StoredSchema, steps: list[Step]) -> Admission:
     decision = decide(place, sent)
-    said.extend(connection.registration_steps(decision, place, sent))
+    steps.extend(connection.registration_steps(decision, place, sent))
     if is_dropped(decision, place.line):
         # Only the refusal of an incompatible schema reaches the client (Pulsar 4.0.7).
-        said[-1] = replace(said[-1], passed=True)
-        said.append(Step(question="Does that keep a consumer out?", answer="no", why=_DROPPED))
+        steps[-1] = replace(steps[-1], passed=True)
+        steps.append(Step(question="Does that keep a consumer out?", answer="no", why=_DROPPED))
         decision = let_in(decision)
-    seeded = Admission(role="consumer", sent=sent, decision=decision, steps=tuple(said))
+    seeded = Admission(role="consumer", sent=sent, decision=decision, steps=tuple(steps))
     return replace(seeded, notes=(*_if_active(place, seeded), *_when_it_returns(place, seeded)))
 
 
@@ -90,10 +90,10 @@ def _if_active(place: ConnectionTarget, seeded: Admission) -> tuple[str, ...]:
     """The other end, where it was only assumed that the topic is idle."""
     if place.use is not None or seeded.sent is None:
         return ()
-    other = _checked(replace(place, use="active"), seeded.sent, [])
-    if other.accepted:
+    admission = _checked(replace(place, use="active"), seeded.sent, [])
+    if admission.accepted:
         return ("on a topic in use it would be accepted as well, and nothing would be registered",)
-    return (f"on a topic in use it would be refused: {other.decision.reason}",)
+    return (f"on a topic in use it would be refused: {admission.decision.reason}",)
 
 
 def _when_it_returns(place: ConnectionTarget, seeded: Admission) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ def admit_producer(
     if sent is None:
         return replace(_without_schema(place, first), request=request)
     decision = decide(place, sent)
-    said = (first, *connection.registration_steps(decision, place, sent))
-    return Admission(role="producer", request=request, sent=sent, decision=decision, steps=said)
+    steps = (first, *connection.registration_steps(decision, place, sent))
+    return Admission(role="producer", request=request, sent=sent, decision=decision, steps=steps)
 
 
 def _generic_schema_problem(place: ConnectionTarget, schema: StoredSchema) -> str:
@@ -123,10 +123,10 @@ def decide(place: ConnectionTarget, sent: StoredSchema) -> Decision:
     """A registration where clients may register, else a look for a schema that equals it."""
     if place.policies.allows_auto_update:
         return register_sent(place.history, sent, place.policies.strategy, place.line)
-    found = find_registered(place.history, sent, place.line)
-    if found.accepted or found.status != NOT_REGISTERED:
-        return found
-    return replace(found, reason=connection.NOT_ALLOWED)
+    decision = find_registered(place.history, sent, place.line)
+    if decision.accepted or decision.status != NOT_REGISTERED:
+        return decision
+    return replace(decision, reason=connection.NOT_ALLOWED)
 
 
 def schema_step(schema: StoredSchema) -> Step:
@@ -164,10 +164,10 @@ def _sent(place: ConnectionTarget, offer: Offer) -> tuple[StoredSchema | None, S
 
 def _without_schema(place: ConnectionTarget, first: Step) -> Admission:
     """Refused only where the topic has a live schema and validation is enforced."""
-    said = [first, connection.has_schema(place.history)]
+    steps = [first, connection.has_schema(place.history)]
     decision = Decision(accepted=True)
     if place.history.entries:
-        said.append(connection.validation_step(place.policies))
+        steps.append(connection.validation_step(place.policies))
         if place.policies.enforces_validation:
             decision = Decision(accepted=False, status=409, reason=connection.SCHEMALESS)
-    return Admission(role="producer", sent=None, decision=decision, steps=tuple(said))
+    return Admission(role="producer", sent=None, decision=decision, steps=tuple(steps))

@@ -28,8 +28,8 @@ def check_latest(
     """Against the latest version: type, then bytes, then the type's checker (Pulsar 4.0.7)."""
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
-    if other := check_types([latest], candidate):
-        return other
+    if outcome := check_types([latest], candidate):
+        return outcome
     if latest.schema.data == candidate.schema.data:
         return COMPATIBLE
     return line.types.check_latest(latest, candidate, strategy)

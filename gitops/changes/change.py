@@ -105,9 +105,9 @@ class LoadedChange:
     def renamed(self) -> Mapping[str, str]:
         """New path → old path, of files that git takes for renamed."""
         return {
-            each.after: each.before
-            for each in self.change.files
-            if each.before and each.after and each.before != each.after
+            file.after: file.before
+            for file in self.change.files
+            if file.before and file.after and file.before != file.after
         }
 
     @cached_property
@@ -186,11 +186,15 @@ def load_change(
     trees = change.base_tree, change.head_tree
     changed = change.changed
     sampled = manifests_of(change.base_tree, changed, search)
-    found = affected_files(trees, change.files, search, _other_folders(change), sampled)
-    base_tree, head_tree = (SelectedTree(tree, found.files) for tree in trees)
+    affected = affected_files(trees, change.files, search, _other_folders(change), sampled)
+    base_tree, head_tree = (SelectedTree(tree, affected.files) for tree in trees)
     base, had_config = _load_base(base_tree, release)
     head = load(head_tree, progress, base.config if had_config else None, release=release)
-    unused = {each.location.file for each in head.findings if each.rule == UNUSED and each.location}
+    unused = {
+        finding.location.file
+        for finding in head.findings
+        if finding.rule == UNUSED and finding.location
+    }
     return LoadedChange(
         change=change,
         base=base,
@@ -202,7 +206,7 @@ def load_change(
         ),
         base_tree=base_tree,
         head_tree=head_tree,
-        leads=found.leads,
+        leads=affected.leads,
         sampled=sampled,
         had_config=had_config,
     )
@@ -216,7 +220,7 @@ def _load_base(tree: FileTree, release: str | None) -> tuple[Repository, bool]:
 
 def _other_folders(change: Change) -> list[str]:
     """The folders of namespaces whose policies change in gitops.yaml."""
-    if not any(CONFIG in (each.before, each.after) for each in change.files):
+    if not any(CONFIG in (file.before, file.after) for file in change.files):
         return []
     try:
         base, head = (

@@ -416,14 +416,14 @@ def _use_answers(
         return [no_profile for _ in use.schemas]
     target = replace(topic.target, line=line)
     answers, _ = _connect(use, target)
-    for other in uses:
-        if other is use or other.topic != use.topic:
+    for other_use in uses:
+        if other_use is use or other_use.topic != use.topic:
             continue
-        _, history = _connect(other, target)
+        _, history = _connect(other_use, target)
         if history == target.history:
             continue
         later, _ = _connect(use, replace(target, history=history))
-        after = f"once the client itself, as a {other.role}, has registered its schema"
+        after = f"once the client itself, as a {other_use.role}, has registered its schema"
         later = [
             answer
             if answer.verdict == "yes"

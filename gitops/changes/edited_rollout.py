@@ -42,8 +42,8 @@ def edited_rollout(
     plan_input = replace(plan_input_of(head, tree), observed=rolling.plan_input.observed)
     plan = make_plan(plan_input)
     registered = _registered(plan)
-    is_other = any(registered.get(t) != one for t, one in _registered(rolling.plan).items())
-    if is_other or any(isinstance(one, RefusedSchema) for one in plan.notices):
+    is_other = any(registered.get(t) != schema for t, schema in _registered(rolling.plan).items())
+    if is_other or any(isinstance(notice, RefusedSchema) for notice in plan.notices):
         return None
     edited = replace(rolling, head=head, plan_input=plan_input, plan=plan)
     rollout, findings = rollout_of(edited)
@@ -52,13 +52,20 @@ def edited_rollout(
 
 def _is_mended(plan: Plan) -> bool:
     """Whether everything that a schema is refused for has an edit in the report."""
-    refused = [one.findings for one in plan.notices if isinstance(one, RefusedSchema)]
-    edits = {found.patch for its in refused for found in its} - {""}
-    errors = (one for its in refused for one in its if one.severity is Severity.ERROR)
-    shown = (one.patch or one.is_mended_elsewhere for one in errors)
+    refused = [notice.findings for notice in plan.notices if isinstance(notice, RefusedSchema)]
+    edits = {finding.patch for findings in refused for finding in findings} - {""}
+    errors = (
+        finding
+        for findings in refused
+        for finding in findings
+        if finding.severity is Severity.ERROR
+    )
+    shown = (error.patch or error.is_mended_elsewhere for error in errors)
     is_small = len(edits) <= _EDITS and len(edits) * len(refused) <= _TRIALS
     return bool(edits) and is_small and all(shown)
 
 
 def _registered(plan: Plan) -> dict[TopicName, SchemaInfo]:
-    return {one.topic: one.info for one in plan.actions if isinstance(one, RegisterSchema)}
+    return {
+        action.topic: action.info for action in plan.actions if isinstance(action, RegisterSchema)
+    }

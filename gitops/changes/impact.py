@@ -82,7 +82,7 @@ def _topics(
 def _own_files(
     loaded: LoadedChange, topic: TopicName, files: Callable[[TopicSource], frozenset[str]]
 ) -> frozenset[str]:
-    sources = (each.topics.get(topic) for each in (loaded.base, loaded.head))
+    sources = (repository.topics.get(topic) for repository in (loaded.base, loaded.head))
     return frozenset(path for source in sources if source for path in files(source))
 
 
@@ -151,18 +151,18 @@ def _renamed(loaded: LoadedChange, removed: frozenset[TopicName]) -> dict[TopicN
 
 def _is_renamed(loaded: LoadedChange, new: TopicName, old: TopicName, *, sure: bool) -> bool:
     """Whether a new topic is an old one by another name; `sure`: it has the very same schema."""
-    mine, other = _schema(loaded.head, new), _schema(loaded.base, old)
-    if mine is None or other is None or mine.type is not other.type:
+    schema, other_schema = _schema(loaded.head, new), _schema(loaded.base, old)
+    if schema is None or other_schema is None or schema.type is not other_schema.type:
         return False
     sources = loaded.head.topics[new], loaded.base.topics[old]
     if sure:
-        return bool(mine.schema) and is_same(mine, other)
+        return bool(schema.schema) and is_same(schema, other_schema)
     after, before = map(_first_file, sources)
     if loaded.renamed.get(after, after) == before:
         return True
     # Git pairs no file that is not staged; a definition's text was compared before.
     alike = loaded.head_tree.read(after) == loaded.base_tree.read(before)
-    return not mine.schema and alike
+    return not schema.schema and alike
 
 
 def _first_file(source: TopicSource) -> str:
@@ -213,7 +213,10 @@ def topics_of_clients(loaded: LoadedChange, names: Iterable[str]) -> frozenset[T
 
 
 def _topics_of(client: Client) -> list[TopicName]:
-    return [*(each.topic for each in client.consumes), *(each.topic for each in client.produces)]
+    return [
+        *(use.topic for use in client.consumes),
+        *(use.topic for use in client.produces),
+    ]
 
 
 def _waivers(loaded: LoadedChange, topics: Iterable[TopicName]) -> tuple[str, ...]:

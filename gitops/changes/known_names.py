@@ -51,17 +51,17 @@ class KnownNames:
         """The names in the namespaces of a scope."""
         return replace(
             self,
-            topics=frozenset(one for one in self.topics if one.namespace in scope.namespaces),
+            topics=frozenset(topic for topic in self.topics if topic.namespace in scope.namespaces),
             namespaces=self.namespaces & scope.namespaces,
         )
 
-    def __or__(self, other: KnownNames) -> KnownNames:
+    def __or__(self, other_known_names: KnownNames) -> KnownNames:
         """The names of both."""
         return KnownNames(
-            topics=self.topics | other.topics,
-            namespaces=self.namespaces | other.namespaces,
-            limits=(*self.limits, *other.limits),
-            has_history=self.has_history and other.has_history,
+            topics=self.topics | other_known_names.topics,
+            namespaces=self.namespaces | other_known_names.namespaces,
+            limits=(*self.limits, *other_known_names.limits),
+            has_history=self.has_history and other_known_names.has_history,
         )
 
 
@@ -144,15 +144,15 @@ def _before(checkout: Checkout, commit: str) -> Iterator[_Declared]:
     """What manifests were about that were removed or changed since."""
     replaced = replaced_files(checkout, commit, _MANIFESTS)
     topics = frozenset(layout(each.path for each in replaced).topics)
-    for each in replaced:
-        namespace = folder_namespace(each.path)
-        if each.path not in topics:
+    for version in replaced:
+        namespace = folder_namespace(version.path)
+        if version.path not in topics:
             yield namespace, None
             continue
         try:
-            yield namespace, declared_topic(each.path, checkout.blob(each.blob, each.path))
+            yield namespace, declared_topic(version.path, checkout.blob(version.blob, version.path))
         except (UnreadableFileError, GitFailedError):
-            yield namespace, topic_of_path(each.path)
+            yield namespace, topic_of_path(version.path)
 
 
 # What a registry holds that no file declares.
@@ -208,14 +208,18 @@ def find_unmanaged(
         except OutsideError:
             if required:
                 raise
-    topics = [(one, its.listed) for its in found.values() for one in its.topics]
+    topics = [
+        (topic, namespace.listed) for namespace in found.values() for topic in namespace.topics
+    ]
     return UnmanagedTopics(
         topics=tuple(one for one, _ in topics if not one.is_empty),
         without_schema=tuple(
             one.topic for one, listed in topics if one.is_empty and one.topic in listed
         ),
         namespaces=tuple(
-            name for name, its in found.items() if its.exists and name not in managed.namespaces
+            name
+            for name, namespace in found.items()
+            if namespace.exists and name not in managed.namespaces
         ),
         unlisted=tuple(name for name in names if name not in found),
     )
@@ -238,9 +242,9 @@ class _Wanted:
     def of(self, listed: Iterable[TopicName]) -> frozenset[TopicName]:
         """Those of which no manifest has the schema history, one for each history."""
         # Persistent ones come last, and so stand for both domains.
-        both = sorted([*listed, *self.named], key=lambda one: one.domain)
+        both = sorted([*listed, *self.named], key=lambda topic: topic.domain)
         by_history = {topic.keeper: topic for topic in both}
-        return frozenset(one for keeper, one in by_history.items() if keeper not in self.taken)
+        return frozenset(topic for keeper, topic in by_history.items() if keeper not in self.taken)
 
 
 def _look_into(

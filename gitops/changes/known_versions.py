@@ -65,7 +65,7 @@ def _definition(base: Repository, topic: TopicName) -> SchemaInfo | None:
     """What the base says, None for what no registry can have taken."""
     source = find_in_either_domain(base.topics, topic)
     state = find_in_either_domain(base.desired.topics, topic)
-    if source and any(each.severity is Severity.ERROR for each in source.findings):
+    if source and any(finding.severity is Severity.ERROR for finding in source.findings):
         return None
     latest = state.history.latest if state else None
     return latest.info if latest else None
@@ -81,8 +81,8 @@ def _with_next_version(known: TopicState, info: SchemaInfo) -> TopicState:
 
 
 def _sentence(missing: Iterable[TopicState]) -> str:
-    topics = sorted(missing, key=lambda one: one.topic)
-    said = [f"{one.topic} (v{one.history.next_version - 1})" for one in topics[:_MOST_NAMED]]
+    topics = sorted(missing, key=lambda state: state.topic)
+    said = [f"{topic.topic} (v{topic.history.next_version - 1})" for topic in topics[:_MOST_NAMED]]
     more = len(topics) - len(said)
     names = ", ".join([*said, *([f"{more} more"] if more else [])])
     return (
@@ -139,14 +139,16 @@ class KnownVersions:
         Raises NoHistoryError where a source that was named has none, OutsideError.
         """
         try:
-            found, failed = choose_versions(dict(self._sources(wanted)), wanted.choice)
+            known_registry, failed = choose_versions(dict(self._sources(wanted)), wanted.choice)
         except OutsideError:
             raise
         except GitopsError as error:
             raise NoHistoryError(error.what, where=error.where, hint=error.hint) from error
-        if found is None:
+        if known_registry is None:
             raise failed[-1][1]
-        return _add_limits(found, [_failure_text(source, error) for source, error in failed])
+        return _add_limits(
+            known_registry, [_failure_text(source, error) for source, error in failed]
+        )
 
     def _sources(self, wanted: VersionsRequest) -> Iterator[tuple[HistorySource, _Read]]:
         yield HistorySource.REGISTRY, lambda: self._live(wanted)
@@ -247,9 +249,9 @@ def _failure_text(source: HistorySource, error: GitopsError) -> str:
     return what
 
 
-def _add_limits(found: KnownRegistry, failed: list[str]) -> KnownRegistry:
-    history = found.history
+def _add_limits(known_registry: KnownRegistry, failed: list[str]) -> KnownRegistry:
+    history = known_registry.history
     more = History(
         source=history.source, recorded=history.recorded, limits=(*failed, *history.limits)
     )
-    return KnownRegistry(registry=found.registry, state=found.state, history=more)
+    return KnownRegistry(registry=known_registry.registry, state=known_registry.state, history=more)

@@ -133,32 +133,32 @@ class BaseLocations:
         What was removed stands there and nowhere else.
         """
         return tuple(
-            group(found.message, [self._with_location(one) for one in found.members])
-            for found in findings
+            group(finding.message, [self._with_location(member) for member in finding.members])
+            for finding in findings
         )
 
-    def _with_location(self, found: Finding) -> Finding:
-        topic, where = self._topics.get(found.subject), found.compared
+    def _with_location(self, finding: Finding) -> Finding:
+        topic, where = self._topics.get(finding.subject), finding.compared
         there = self._place(topic, where) if topic and where and not where.line else None
         if there is None or where is None:
-            return found
-        if not _is_removed(found, where):
-            return replace(found, compared=there)
-        return replace(found, location=there, compared=found.location)
+            return finding
+        if not _is_removed(finding, where):
+            return replace(finding, compared=there)
+        return replace(finding, location=there, compared=finding.location)
 
     def _place(self, topic: TopicName, where: Location) -> Location | None:
         name = self._names.get(topic.keeper, topic)
         state = self._loaded.base.desired.topics.get(name)
         latest = state.history.latest if state else None
         entries = self._observed.topics[topic].history.entries
-        version = next((each for each in entries if f"v{each.version}" == where.file), None)
+        version = next((entry for entry in entries if f"v{entry.version}" == where.file), None)
         if latest is None or version is None or not is_same(version.info, latest.info):
             return None
         place = self._locator.locate(name, where.pointer)
         return replace(place, in_base=True) if place else None
 
 
-def _is_removed(found: Finding, where: Location) -> bool:
+def _is_removed(finding: Finding, where: Location) -> bool:
     """Whether the finding is about something that the new definition has no place for."""
-    old_reads = found.message.startswith(f"{where.file} cannot read")
-    return found.rule == "PROTO-W001" or (found.rule == "AVRO-R002" and old_reads)
+    old_reads = finding.message.startswith(f"{where.file} cannot read")
+    return finding.rule == "PROTO-W001" or (finding.rule == "AVRO-R002" and old_reads)

@@ -36,9 +36,9 @@ def insert_entry(text: str, line: int, entry: str) -> str | None:
     """
     lines = [f"{each}\n" for each in text.split("\n")]
     for number in range(min(line, len(lines)) - 1, -1, -1):
-        found = _ITEM.match(lines[number])
-        if found and _is_above(found[1], lines[number + 1 : line]):
-            added = [found[1] + each for each in entry.splitlines(keepends=True)]
+        match = _ITEM.match(lines[number])
+        if match and _is_above(match[1], lines[number + 1 : line]):
+            added = [match[1] + each for each in entry.splitlines(keepends=True)]
             return "".join([*lines[:number], *added, *lines[number:]])[:-1]
         if lines[number].strip() and not lines[number].startswith((" ", "#")):
             return None
@@ -69,9 +69,9 @@ def write_migrations(loaded: LoadedChange, migrations: Sequence[Migration]) -> M
     say yet is in `left`.
     """
     whole = _Files(loaded, migrations)
-    for one in migrations:
-        whole.add_topic(one)
-        whole.put_back(one.topic)
+    for migration in migrations:
+        whole.add_topic(migration)
+        whole.put_back(migration.topic)
     for client in loaded.head.clients:
         whole.change_client(client)
     whole.written.left += whole.wrong()
@@ -89,7 +89,7 @@ class _Files:
     @cached_property
     def moved(self) -> Mapping[TopicName, TopicName]:
         """Old topic → new topic."""
-        return {one.topic: one.to for one in self.migrations}
+        return {migration.topic: migration.to for migration in self.migrations}
 
     def put(self, path: str, content: bytes, said: str) -> None:
         self.written.files[path] = content
@@ -185,7 +185,7 @@ class _Files:
         """Where an entry cannot be put in, `wrong` will find that it is missing."""
         path, text = client.location.file, content.decode("utf-8", "surrogateescape")
         reads = [use for use in client.consumes if use.topic in self.moved]
-        for use in sorted(reads, key=lambda each: -each.location.line):
+        for use in sorted(reads, key=lambda consumes: -consumes.location.line):
             text = insert_entry(text, use.location.line, self._entry(use)) or text
         edited = text.encode("utf-8", "surrogateescape")
         if edited != self.loaded.change.head_tree.read(path):
@@ -215,15 +215,19 @@ class _Files:
 
     def wrong(self) -> Iterator[str]:
         """What the files would not say as they should."""
-        found = load(OverlaidTree(self.loaded.change.head_tree, self.written.files))
+        repository = load(OverlaidTree(self.loaded.change.head_tree, self.written.files))
         for topic in self.moved:
-            if found.desired.topics.get(topic) != self.loaded.base.desired.topics.get(topic):
+            if repository.desired.topics.get(topic) != self.loaded.base.desired.topics.get(topic):
                 yield f"{topic} still differs from the base: check the shared types that it uses"
-        for client in found.clients:
+        for client in repository.clients:
             yield from self._missing_topics(client)
-        for each in found.findings:
-            if each.severity is Severity.ERROR:
-                yield f"{each.location.file}: {each.message}" if each.location else each.message
+        for finding in repository.findings:
+            if finding.severity is Severity.ERROR:
+                yield (
+                    f"{finding.location.file}: {finding.message}"
+                    if finding.location
+                    else finding.message
+                )
 
 
 _NOWHERE: Final = Location(file="")

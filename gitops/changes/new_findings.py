@@ -22,13 +22,13 @@ _FIX_FIRST: Final = "pulsar-gitops validate; plan and apply stop until it passes
 def new_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
     """Findings about files that the change touches, and those that it causes elsewhere."""
     known = {each.fingerprint for each in loaded.base.findings}
-    found = []
-    for each in loaded.head.findings:
-        file = each.location.file if each.location else ""
-        is_used = each.rule == UNUSED and file in loaded.used
-        if not is_used and (each.fingerprint not in known or file in loaded.changed):
-            found.append(each)
-    return tuple(found)
+    findings = []
+    for finding in loaded.head.findings:
+        file = finding.location.file if finding.location else ""
+        is_used = finding.rule == UNUSED and file in loaded.used
+        if not is_used and (finding.fingerprint not in known or file in loaded.changed):
+            findings.append(finding)
+    return tuple(findings)
 
 
 def earlier_errors(loaded: LoadedChange) -> tuple[Finding, ...]:
@@ -96,15 +96,15 @@ def _content(tree: FileTree, path: str) -> bytes | None:
 
 def is_config_broken(loaded: LoadedChange) -> bool:
     """Whether the change leaves it open which registries there are."""
-    return any(_is_error(each, CONFIG) for each in new_findings(loaded))
+    return any(_is_error(new_finding, CONFIG) for new_finding in new_findings(loaded))
 
 
 def broken_topics(loaded: LoadedChange) -> frozenset[TopicName]:
     """The topics of which the change leaves open what they should be."""
     bad = {
-        each.location.file
-        for each in new_findings(loaded)
-        if each.location and _is_error(each, each.location.file)
+        new_finding.location.file
+        for new_finding in new_findings(loaded)
+        if new_finding.location and _is_error(new_finding, new_finding.location.file)
     }
     return frozenset(
         topic
@@ -113,6 +113,6 @@ def broken_topics(loaded: LoadedChange) -> frozenset[TopicName]:
     )
 
 
-def _is_error(found: Finding, file: str) -> bool:
-    where = found.location
-    return found.severity is Severity.ERROR and where is not None and where.file == file
+def _is_error(finding: Finding, file: str) -> bool:
+    where = finding.location
+    return finding.severity is Severity.ERROR and where is not None and where.file == file

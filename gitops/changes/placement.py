@@ -40,32 +40,38 @@ class _Placing:
     def _lines(self) -> ChangedLines:
         return ChangedLines(self.loaded)
 
-    def of_registry(self, one: RegistryCheck) -> RegistryCheck:
+    def of_registry(self, registry_check: RegistryCheck) -> RegistryCheck:
         """A registry's answer with the places in all its findings."""
-        refused = {topic: self.of(its) for topic, its in one.refused_before.items()}
-        return replace(one, plan=one.plan.with_findings(self.of), refused_before=refused)
+        refused = {
+            topic: self.of(findings) for topic, findings in registry_check.refused_before.items()
+        }
+        return replace(
+            registry_check, plan=registry_check.plan.with_findings(self.of), refused_before=refused
+        )
 
     def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their changed lines."""
-        return tuple(replace(one, changed=self._place(one)) for one in findings)
+        return tuple(replace(finding, changed=self._place(finding)) for finding in findings)
 
     def _place(self, finding: Finding) -> Location | None:
         """None where its own place is a changed line, or no line is known to cause it."""
-        found = next(self._candidates(finding), None)
-        return None if found == finding.location else found
+        location = next(self._candidates(finding), None)
+        return None if location == finding.location else location
 
     def _candidates(self, finding: Finding) -> Iterator[Location]:
         """The likely ones first: its own lines, what it comes from, its files, its subjects."""
         lines, word = self._lines, finding.origin.word if finding.origin else ""
-        own = [one.location for one in finding.members if one.location]
-        yield from (one for one in (finding.location, *own) if one and lines.has(one))
+        own = [member.location for member in finding.members if member.location]
+        yield from (
+            location for location in (finding.location, *own) if location and lines.has(location)
+        )
         if finding.origin:
             yield from self._of_files(self._leads(finding.origin.subject), word)
         if finding.compared and lines.has(finding.compared):
             yield finding.compared
-        yield from (near for one in own if (near := lines.nearest(one, word)))
-        subjects = [path for one in finding.subjects for path in self._leads(one)]
-        files = [path for one in finding.subjects for path in self._leads_to_file(one)]
+        yield from (near for location in own if (near := lines.nearest(location, word)))
+        subjects = [path for subject in finding.subjects for path in self._leads(subject)]
+        files = [path for subject in finding.subjects for path in self._leads_to_file(subject)]
         yield from self._of_files([*subjects, *files], word or _STRATEGY)
 
     def _of_files(self, files: Iterable[str], word: str) -> Iterator[Location]:
@@ -99,7 +105,7 @@ class ChangedLines:
         self._tree = loaded.head_tree
         change = loaded.change
         self._texts = dict(changed_texts(change.checkout, change.base, change.head))
-        new = [one.after for one in change.files if one.after and not one.before]
+        new = [file.after for file in change.files if file.after and not file.before]
         for path in new if not change.head else ():
             if path not in self._texts:  # git knows nothing of an untracked file
                 whole = Hunk(old=0, new=1, added=tuple(self._text(path).splitlines()))
@@ -108,7 +114,9 @@ class ChangedLines:
 
     def has(self, where: Location) -> bool:
         """Whether the place is a line that the change adds."""
-        return not where.in_base and any(where.line in _added(one) for one in self._of(where.file))
+        return not where.in_base and any(
+            where.line in _added(hunk) for hunk in self._of(where.file)
+        )
 
     def first(self, file: str, word: str) -> Location | None:
         """The first line with a word, or beside one that is removed; with no word the first."""
@@ -124,9 +132,9 @@ class ChangedLines:
         if not hunks:
             return None
         start, end = (where.line, where.line) if where.in_base else self._extent(where)
-        inside = [one for one in hunks if _distance(one, start, end, where) == 0]
-        named = next((one for one in inside if _line_with(one, word) is not None), None)
-        best = named or min(hunks, key=lambda one: _distance(one, start, end, where))
+        inside = [hunk for hunk in hunks if _distance(hunk, start, end, where) == 0]
+        named = next((hunk for hunk in inside if _line_with(hunk, word) is not None), None)
+        best = named or min(hunks, key=lambda hunk: _distance(hunk, start, end, where))
         line = _line_with(best, word if named else "")
         return Location(file=file, line=line) if line else None
 

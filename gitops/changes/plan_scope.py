@@ -81,12 +81,22 @@ def narrow(repository: Repository, scope: PlanScope, tree: FileTree) -> Reposito
         repository,
         desired=replace(
             desired,
-            namespaces={name: one for name, one in desired.namespaces.items() if name in spaces},
+            namespaces={
+                name: state for name, state in desired.namespaces.items() if name in spaces
+            },
             topics=topics,
-            tenants={name: one for name, one in desired.tenants.items() if name in tenants},
-            partitions={name: one for name, one in desired.partitions.items() if name in scope},
+            tenants={
+                name: tenant_state
+                for name, tenant_state in desired.tenants.items()
+                if name in tenants
+            },
+            partitions={
+                name: partitions for name, partitions in desired.partitions.items() if name in scope
+            },
         ),
-        namespaces={name: one for name, one in repository.namespaces.items() if name in spaces},
+        namespaces={
+            name: location for name, location in repository.namespaces.items() if name in spaces
+        },
         topics=sources,
         waivers=waivers,
         limit_waivers=tuple(
@@ -134,7 +144,7 @@ def _concerns(
             if any(namespace == str(one) for one in scope.namespaces):
                 return True
             if name == NAMESPACE_FILE:
-                return any(namespace == str(one) for one in spaces)
+                return any(namespace == str(space) for space in spaces)
             return any(
                 f"{topic.namespace}/{topic.local_name}.yaml" == "/".join(parts)
                 for topic in scope.topics

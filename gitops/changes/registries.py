@@ -52,14 +52,16 @@ def defaults_differ(base: Config, head: Config) -> bool:
 
 def changed_overrides(base: Config, head: Config) -> frozenset[NamespaceName]:
     """The namespaces to which a registry gives other policies of its own than before."""
-    found: frozenset[NamespaceName] = frozenset()
-    return found.union(*(overrides_of(name, base, head) for name in head.registries))
+    namespaces: frozenset[NamespaceName] = frozenset()
+    return namespaces.union(*(overrides_of(name, base, head) for name in head.registries))
 
 
 def overrides_of(name: str, base: Config, head: Config) -> frozenset[NamespaceName]:
     """The same for one registry of `head`."""
     old, new = former_config(name, base, head).namespaces, head.registries[name].namespaces
-    return frozenset(each for each in {*old, *new} if old.get(each) != new.get(each))
+    return frozenset(
+        namespace for namespace in {*old, *new} if old.get(namespace) != new.get(namespace)
+    )
 
 
 def _address(config: RegistryConfig) -> tuple[str, str]:
@@ -77,11 +79,15 @@ def registry_config(repository: Repository, name: str | None) -> tuple[str, Regi
 
 def _no_registry(wanted: str, repository: Repository) -> UsageError:
     """An entry with an error is left out of the configuration: then the error is what to tell."""
-    for one in repository.findings:
-        if one.severity is Severity.ERROR and one.location and one.location.file == CONFIG:
-            what = f"the registries are not known: {one.message}"
+    for finding in repository.findings:
+        if (
+            finding.severity is Severity.ERROR
+            and finding.location
+            and finding.location.file == CONFIG
+        ):
+            what = f"the registries are not known: {finding.message}"
             hint = "pulsar-gitops validate shows all errors of the file"
-            return UsageError(what, where=str(one.location), hint=hint)
+            return UsageError(what, where=str(finding.location), hint=hint)
     known = repository.config.registries
     hint = did_you_mean(wanted, known) or f"known: {', '.join(sorted(known)) or 'none'}"
     return UsageError(f"there is no registry '{wanted}'", where=CONFIG, hint=hint)

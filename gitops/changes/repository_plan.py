@@ -104,7 +104,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     managed = with_unread(plan_input)
     if scope := planning.repository.scope:
         known = known.within(scope)
-        spaces = {n: one for n, one in managed.namespaces.items() if n in scope.namespaces}
+        spaces = {n: state for n, state in managed.namespaces.items() if n in scope.namespaces}
         managed = replace(managed, namespaces=spaces)
     unmanaged = find_unmanaged(planning.registry, managed, known, progress, required=planning.prune)
     if planning.prune:
@@ -113,7 +113,7 @@ def plan_repository(planning: PlanRequest, progress: Progress = no_progress) -> 
     deleted = {action.topic for action in made.actions if isinstance(action, DeleteSchema)}
     return replace(
         made,
-        unmanaged=tuple(one.topic for one in unmanaged.topics if one.topic not in deleted),
+        unmanaged=tuple(topic.topic for topic in unmanaged.topics if topic.topic not in deleted),
         unmanaged_namespaces=unmanaged.namespaces,
         without_schema=len(unmanaged.without_schema),
         unlisted=unmanaged.unlisted,
@@ -164,9 +164,9 @@ def read_plan_input(
     scope = _scope(planning, desired)
     scope = replace(scope, settled=_settled(desired)) if quickly else scope
     observed, unread = _observed(registry, scope, progress)
-    topics = {name: each for name, each in desired.topics.items() if name not in unread}
+    topics = {name: state for name, state in desired.topics.items() if name not in unread}
     left_out = _left_out(repository, desired)
-    namespaces = {n: one for n, one in desired.namespaces.items() if n not in left_out}
+    namespaces = {n: state for n, state in desired.namespaces.items() if n not in left_out}
     return PlanInput(
         registry=registry.name,
         address=registry.address,
@@ -205,7 +205,7 @@ def _left_out(
     if repository.scope is None:
         return {}
     inside = repository.scope.namespaces
-    return {name: one for name, one in desired.namespaces.items() if name not in inside}
+    return {name: state for name, state in desired.namespaces.items() if name not in inside}
 
 
 def _settled(desired: RegistryState) -> dict[TopicName, SchemaInfo]:
@@ -278,7 +278,7 @@ def _complete(planning: PlanRequest, plan_input: PlanInput, made: Plan) -> Plan:
     scope = planning.repository.scope
     return replace(
         made,
-        findings=tuple(sorted(findings, key=lambda one: one.sort_key)),
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
         scope=scope.names if scope else (),
         keep_going=planning.keep_going,
     )
@@ -341,10 +341,10 @@ def _scope(planning: PlanRequest, desired: RegistryState) -> Scope:
     """What the files name, and what a reviewed plan looked at besides."""
     reviewed = planning.reviewed or Scope()
     taken = {topic.keeper for topic in desired.topics}
-    others = frozenset(topic for topic in reviewed.topics if topic.keeper not in taken)
+    other_topics = frozenset(topic for topic in reviewed.topics if topic.keeper not in taken)
     return Scope(
         namespaces=reviewed.namespaces | desired.namespaces.keys(),
-        topics=others | desired.topics.keys(),
+        topics=other_topics | desired.topics.keys(),
         tenants=reviewed.tenants | desired.tenants.keys(),
         partitions=reviewed.partitions | desired.partitions.keys(),
     )
@@ -365,8 +365,8 @@ def _add_unmanaged(plan_input: PlanInput, unmanaged: UnmanagedTopics) -> PlanInp
     """
     observed = plan_input.observed
     schemas = {
-        one.topic: one
-        for one in unmanaged.topics
-        if one.history.entries and one.topic.namespace in observed.namespaces
+        topic.topic: topic
+        for topic in unmanaged.topics
+        if topic.history.entries and topic.topic.namespace in observed.namespaces
     }
     return replace(plan_input, observed=replace(observed, topics={**observed.topics, **schemas}))

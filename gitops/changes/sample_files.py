@@ -49,7 +49,7 @@ def manifests_of(
 
 def _meant(folders: Folders, source: TopicSource) -> Iterable[str]:
     """The files that the samples of a topic mean."""
-    places = (place_of(source, each) for each in source.samples if not is_external(each))
+    places = (place_of(source, sample) for sample in source.samples if not is_external(sample))
     return (entry.path for place in places for entry in matching_entries(folders, "", place))
 
 

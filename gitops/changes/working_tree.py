@@ -66,9 +66,9 @@ class WorkingTreeHistory:
 
         Raises OutsideError where a source that was named has none.
         """
-        found, errors = choose_versions(dict(self._reads(scope, progress)), choice)
-        failed = [failure_sentence(each) for _, each in errors]
-        if found is None:
+        registry_versions, errors = choose_versions(dict(self._reads(scope, progress)), choice)
+        failed = [failure_sentence(error) for _, error in errors]
+        if registry_versions is None:
             limits = (*failed, _NOTHING_KNOWN)
             return RegistryVersions(
                 state=self._state_of_files(scope),
@@ -76,7 +76,7 @@ class WorkingTreeHistory:
                 source=FILES,
                 limits=limits,
             )
-        return replace(found, limits=(*failed, *found.limits))
+        return replace(registry_versions, limits=(*failed, *registry_versions.limits))
 
     def _reads(
         self, scope: Scope, progress: Progress

@@ -103,10 +103,10 @@ def _name(folder: str) -> str:
 
 def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:
     """Those that are not told of already, because they stand where manifests or types do."""
-    told = {each.location.file for each in loaded.head.findings if each.location}
-    for each in loaded.change.files:
-        path = each.after or each.before or ""
-        if each.submodule and path not in told:
+    told = {finding.location.file for finding in loaded.head.findings if finding.location}
+    for file in loaded.change.files:
+        path = file.after or file.before or ""
+        if file.submodule and path not in told:
             yield submodule_found(path)
 
 
@@ -148,7 +148,7 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
     """A manifest is gone; `where` it was, in the base."""
     setting = "set safety.allowDeletions in a change before this one, and "
     first = "" if safety.allow_deletions else setting
-    found = make_finding(
+    finding = make_finding(
         "CHECK-R001",
         f"the manifest of {topic} is removed; its schema stays in the registry, unmanaged",
         location=replace(where, in_base=True),
@@ -156,7 +156,7 @@ def topic_removed(topic: TopicName, where: Location, safety: SafetyConfig) -> Fi
         hint=f"keep the manifest; or {first}`plan --prune` deletes the schema with all its "
         "versions",
     )
-    return _unless_allowed(found, safety)
+    return _unless_allowed(finding, safety)
 
 
 def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) -> Finding:
@@ -165,19 +165,19 @@ def schema_unmanaged(topic: TopicName, where: Location, safety: SafetyConfig) ->
     stopping = (
         "" if allowed else "; if the base sets safety.allowDeletions, this does not block the merge"
     )
-    found = make_finding(
+    finding = make_finding(
         "CHECK-R001",
         f"the schema of {topic} is removed from its manifest; it stays in the registry, unmanaged",
         location=where,
         subject=str(topic),
         hint=f"keep schema: in the manifest{stopping}",
     )
-    return _unless_allowed(found, safety)
+    return _unless_allowed(finding, safety)
 
 
 def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: SafetyConfig) -> Finding:
     """A topic's file has another name: to Pulsar that is another topic."""
-    found = make_finding(
+    finding = make_finding(
         "CHECK-R002",
         f"{old} becomes {new}, which starts without history: consumers and messages "
         "stay on the old topic",
@@ -185,7 +185,7 @@ def topic_renamed(new: TopicName, old: TopicName, where: Location, safety: Safet
         subject=str(new),
         hint=_keep_hint(new, old),
     )
-    return _unless_allowed(found, safety)
+    return _unless_allowed(finding, safety)
 
 
 def _keep_hint(new: TopicName, old: TopicName) -> str:
@@ -198,9 +198,9 @@ def _keep_hint(new: TopicName, old: TopicName) -> str:
     )
 
 
-def _unless_allowed(found: Finding, safety: SafetyConfig) -> Finding:
+def _unless_allowed(finding: Finding, safety: SafetyConfig) -> Finding:
     """With safety.allowDeletions it is told and stops nobody."""
-    return replace(found, severity=Severity.WARNING) if safety.allow_deletions else found
+    return replace(finding, severity=Severity.WARNING) if safety.allow_deletions else finding
 
 
 def share_exceeded(
@@ -215,11 +215,11 @@ def share_exceeded(
 
 def submodule_found(file: str) -> Finding:
     """Another repository that is part of this one; `file` is where."""
-    found = make_finding(
+    finding = make_finding(
         "REPO-R018",
         f"'{file}' is a submodule: its files are in another repository, so its "
         "changes are not checked here",
         location=Location(file=file),
         hint="keep the files of schemas in this repository",
     )
-    return replace(found, severity=Severity.WARNING)
+    return replace(finding, severity=Severity.WARNING)

@@ -210,8 +210,8 @@ class _Record:
     def _is_merged(self, topic: TopicName, now: TopicState) -> bool:
         """Whether the latest version is what the base says; nothing is judged by other topics."""
         state, latest = find_in_either_domain(self.wanted.topics, topic), now.history.latest
-        said = state.history.latest if state else None
-        return said is None or (latest is not None and is_same(latest.info, said.info))
+        entry = state.history.latest if state else None
+        return entry is None or (latest is not None and is_same(latest.info, entry.info))
 
 
 def _are_expected(was: Policies, now: Policies, wanted: Policies | None) -> bool:

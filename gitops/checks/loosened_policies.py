@@ -43,12 +43,12 @@ def policy_guards(
     yield from dropped_findings(_dropped_policies(before, after), locate)
     for name in _unmanaged_namespaces(loaded, after):
         yield namespace_unmanaged(name, loaded.head.namespaces.get(name))
-    for each in refused:
-        strategy = strategy_of(after, each.topic)
+    for refusal in refused:
+        strategy = strategy_of(after, refusal.topic)
         key = "schemaCompatibilityStrategy"
-        where = place_of_policy(loaded, each.topic, key, registry)
-        where = where or place_of_policy(loaded, each.topic.namespace, key, registry)
-        yield accepted_by_policy_change(each, strategy, where)
+        where = place_of_policy(loaded, refusal.topic, key, registry)
+        where = where or place_of_policy(loaded, refusal.topic.namespace, key, registry)
+        yield accepted_by_policy_change(refusal, strategy, where)
 
 
 def _dropped_policies(before: PlanInput, after: PlanInput) -> Iterator[LoosenedPolicy]:
@@ -190,37 +190,37 @@ def _by_change(
         yield change, f"{len(same):,} {kind}", same
 
 
-def policy_loosened(one: LoosenedPolicy, where: Location | None) -> Finding:
+def policy_loosened(loosened: LoosenedPolicy, where: Location | None) -> Finding:
     """A policy lets more through."""
-    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
-    change = one.change
+    kind = "topic" if isinstance(loosened.subject, TopicName) else "namespace"
+    change = loosened.change
     return make_finding(
         "CHECK-R003",
-        f"{change.key} of {kind} {one.subject} is loosened: "
+        f"{change.key} of {kind} {loosened.subject} is loosened: "
         f"{policy_text(change.before)} → {policy_text(change.after)}",
         location=where,
-        subject=str(one.subject),
+        subject=str(loosened.subject),
         hint="get the topic owners' approval; see `pulsar-gitops explain CHECK-R003`",
     )
 
 
-def policy_dropped(one: LoosenedPolicy, where: Location | None) -> Finding:
+def policy_dropped(loosened: LoosenedPolicy, where: Location | None) -> Finding:
     """A policy that the files said before and say no more."""
-    kind = "topic" if isinstance(one.subject, TopicName) else "namespace"
+    kind = "topic" if isinstance(loosened.subject, TopicName) else "namespace"
     return make_finding(
         "CHECK-R003",
-        f"{one.change.key} of {kind} {one.subject} is no longer managed (it was "
-        f"{policy_text(one.change.before)}): the cluster keeps its value, and no file "
+        f"{loosened.change.key} of {kind} {loosened.subject} is no longer managed (it was "
+        f"{policy_text(loosened.change.before)}): the cluster keeps its value, and no file "
         "contains it",
         location=where,
-        subject=str(one.subject),
+        subject=str(loosened.subject),
         hint="keep the key with the wanted value, or get the topic owners' approval",
     )
 
 
 def namespace_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
     """A namespace that comes with a change, and whose policies no file says."""
-    found = make_finding(
+    finding = make_finding(
         "CHECK-R003",
         f"namespace {name} is new and no file manages its policies: the cluster's "
         "values apply, and no file contains them",
@@ -228,7 +228,7 @@ def namespace_unmanaged(name: NamespaceName, where: Location | None) -> Finding:
         subject=str(name),
         hint=f"add namespaces/{name}/namespace.yaml with a schemaCompatibilityStrategy",
     )
-    return replace(found, severity=Severity.INFO)
+    return replace(finding, severity=Severity.INFO)
 
 
 def accepted_by_policy_change(
@@ -285,9 +285,9 @@ def refused_before(
 ) -> list[RefusedSchema]:
     """Those that are accepted now, and that the old `strategies` would refuse."""
     as_before = _with_policies(after, before)
-    accepted = {one.topic for one in plan.actions if isinstance(one, RegisterSchema)}
+    accepted = {action.topic for action in plan.actions if isinstance(action, RegisterSchema)}
     names = accepted & strategies.keys()
     topics = {name: as_before.desired.topics[name] for name in names}
     asked = replace(as_before, desired=replace(as_before.desired, topics=topics))
     notices = make_plan(asked).notices if topics else ()
-    return [one for one in notices if isinstance(one, RefusedSchema)]
+    return [notice for notice in notices if isinstance(notice, RefusedSchema)]

@@ -27,8 +27,8 @@ def limit_guards(loaded: LoadedChange) -> tuple[Finding, ...]:
     def locate(key: tuple[str, str]) -> Location:
         return place_of_setting(loaded, key) or Location(file=CONFIG)
 
-    found = (*limits_weakened(base, head, locate), *registry_name_guards(loaded))
-    return apply_severities(found, base.rules)
+    findings = (*limits_weakened(base, head, locate), *registry_name_guards(loaded))
+    return apply_severities(findings, base.rules)
 
 
 _Weaker = tuple[tuple[str, str], str]

@@ -112,7 +112,7 @@ def gates_weakened(
     return _finding(
         topics[0],
         f"{lost} no longer block the merge in replays of "
-        f"{_list_text([str(one) for one in topics])}: "
+        f"{_list_text([str(topic) for topic in topics])}: "
         f"the strategy changes from {before.value} to {after.value}",
         where,
     )
@@ -179,7 +179,9 @@ class _Side:
         place = place_of(source, sample)
         if is_external(sample):
             return [place]
-        found = sorted(each.path for each in matching_entries(self._folders, "", place))
+        found = sorted(
+            matching_entry.path for matching_entry in matching_entries(self._folders, "", place)
+        )
         return found or [place]
 
     def by_file(self, source: TopicSource) -> dict[str, Sample]:
@@ -238,8 +240,8 @@ class _SampleComparison:
         elif kept.lost:
             where = same.location if same else replace(sample.location, in_base=True)
             yield sample_files_lost(topic, sample, kept.lost, where)
-        for other in kept.samples:
-            yield from sample_settings_weakened(topic, sample, other)
+        for other_sample in kept.samples:
+            yield from sample_settings_weakened(topic, sample, other_sample)
 
     def _kept(self, base: TopicSource, sample: Sample, there: Mapping[str, Sample]) -> _Kept:
         samples: dict[int, Sample] = {}

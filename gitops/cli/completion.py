@@ -63,9 +63,9 @@ def clients(ctx: typer.Context) -> list[str]:
     with suppress(GitopsError, OSError):
         files = sorted((_root(ctx) / "clients").glob("*.yaml"))
         return _plain(
-            found[1].decode("utf-8", "replace")
+            match[1].decode("utf-8", "replace")
             for file in files
-            if (found := _CLIENT_NAME.search(file.read_bytes()))
+            if (match := _CLIENT_NAME.search(file.read_bytes()))
         )
     return []
 

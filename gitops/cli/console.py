@@ -134,10 +134,10 @@ def refuse_inputs(outputs: Iterable[Path | None], inputs: Iterable[Path]) -> Non
 def _identity(path: Path) -> tuple[int, int] | None:
     """Device and inode of a file that is there, which its links share."""
     try:
-        found = path.stat()
+        stat_result = path.stat()
     except (OSError, ValueError):
         return None
-    return found.st_dev, found.st_ino
+    return stat_result.st_dev, stat_result.st_ino
 
 
 def _is_stream(path: Path) -> bool:

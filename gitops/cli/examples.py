@@ -205,14 +205,14 @@ class CommandWithExamples(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - of Typer's own Click
         """Those of Typer; `OLD... NEW` says itself what is repeated."""
         pieces = super().collect_usage_pieces(ctx)
-        return [one.removesuffix("...") if "... " in one else one for one in pieces]
+        return [piece.removesuffix("...") if "... " in piece else piece for piece in pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - as above
         """Write the arguments, then the options."""
         records: dict[str, list[tuple[str, str]]] = {"argument": [], "option": []}
         for param in self.get_params(ctx):
-            if found := param.get_help_record(ctx):
-                name, text = found
+            if help_record := param.get_help_record(ctx):
+                name, text = help_record
                 kind = param.param_type_name
                 records[kind].append((_untyped(name) if kind == "argument" else name, text))
         for title, rows in zip(("Arguments", "Options"), records.values(), strict=True):

@@ -47,12 +47,12 @@ def print_blocking_findings(opened: OpenedRepository, display: Display) -> int |
     repository = opened.repository
     if not blocks(rate_findings(repository.findings, repository.config.rules)):
         return None
-    found = validate(
+    findings = validate(
         repository,
         recorded=lambda topics: latest_recorded_schemas(opened.tree, topics),
         today=today(),
     )
-    print_findings(found, opened, display)
+    print_findings(findings, opened, display)
     return Exit.FINDINGS
 
 
@@ -177,8 +177,8 @@ def write_plan(plan: Plan, path: Path) -> str:
 
 def write_plans(plans: Sequence[RegistryPlan], path: Path) -> None:
     """Write the plans of several registries into one file, where each of them has one."""
-    made = [one.plan for one in plans if one.plan]
-    missing = [one.registry for one in plans if not one.plan]
+    made = [registry.plan for registry in plans if registry.plan]
+    missing = [registry.registry for registry in plans if not registry.plan]
     if missing:
         print_message(f"no plan file is written: {', '.join(missing)} has no plan")
         return
@@ -196,7 +196,7 @@ def write_waivers(
     waivers = [limit_waiver]
     for made in plans:
         waivers += made.proposals
-        waivers += [one.waiver for one in made.notices if isinstance(one, RefusedSchema)]
+        waivers += [notice.waiver for notice in made.notices if isinstance(notice, RefusedSchema)]
     proposals = {waiver.file: waiver.text for waiver in waivers if waiver}
     for file, text in sorted(proposals.items()):
         path = folder / file.rsplit("/", 1)[-1]

@@ -82,7 +82,7 @@ class WaitingLine:
     def refresh(self) -> None:
         """Show the longest wait if it is worth a line, and no line if none is."""
         now = self._now()
-        slow = [each for each in tuple(self._waits.values()) if now - each[1] >= PATIENCE]
+        slow = [wait for wait in tuple(self._waits.values()) if now - wait[1] >= PATIENCE]
         with self._lock:
             if slow:
                 what, since = min(slow, key=lambda each: each[1])

@@ -61,8 +61,8 @@ def require_order(
     except GitopsError as error:
         error.what = f"{first} comes before {plan.registry}, and has no plan: {error.what}"
         raise
-    found = not_applied_finding(plan.registry, before)
-    return replace(plan, findings=(*plan.findings, found)) if found else plan
+    finding = not_applied_finding(plan.registry, before)
+    return replace(plan, findings=(*plan.findings, finding)) if finding else plan
 
 
 def _current_plan(name: str, opened: OpenedRepository, display: Display) -> Plan:

@@ -90,10 +90,10 @@ def plain(message: str, given: str = "") -> str:
         message = message.replace(theirs, ours, 1)
     if given and message == _NO_NUMBER:
         return f"{message}, not '{given}'"
-    found = _CHOICE.search(message)
-    if found is None:
+    match = _CHOICE.search(message)
+    if match is None:
         return message
     from gitops.repository.suggestions import did_you_mean
 
-    near = did_you_mean(found[1], re.findall("'([^']*)'", found[2]))
+    near = did_you_mean(match[1], re.findall("'([^']*)'", match[2]))
     return f"{message} {near[:1].upper()}{near[1:]}" if near else message

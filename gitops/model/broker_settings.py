@@ -82,7 +82,7 @@ def with_known(declared: BrokerSettings, known: BrokerSettings) -> BrokerSetting
         **values,  # type: ignore[arg-type] # fields by name
         sources={**declared.sources, **{name: known.source(name) for name in seen}},
         limits=known.limits,
-        conflicts=tuple(each for each in conflicts if each),
+        conflicts=tuple(conflict for conflict in conflicts if conflict),
         doubts=known.doubts,
         types_without_checker=known.types_without_checker,
         default_retention=known.default_retention or declared.default_retention,
@@ -98,7 +98,9 @@ def announced_release(declared: BrokerSettings, settings: BrokerSettings) -> str
 
     `settings` are what `with_known` made of the declared ones.
     """
-    return declared.release if any(one.key == "broker" for one in settings.conflicts) else ""
+    return (
+        declared.release if any(conflict.key == "broker" for conflict in settings.conflicts) else ""
+    )
 
 
 def former_settings(before: BrokerSettings, now: BrokerSettings) -> BrokerSettings:
@@ -133,13 +135,15 @@ def broker_notes(settings: BrokerSettings, names: Collection[str] = SETTINGS) ->
 
     That is what of these fields is only assumed, what contradicts, and what nobody knows.
     """
-    assumed = [one for one in names if settings.source(one) is SettingSource.ASSUMED]
+    assumed = [name for name in names if settings.source(name) is SettingSource.ASSUMED]
     if _RELEASE in assumed:
         yield _ASSUMED_RELEASE.format(settings.release)
     if any(one != _RELEASE for one in assumed):
         yield _ASSUMED_DEFAULTS
-    yield from (f"{one.message}: the cluster's value is used" for one in settings.conflicts)
-    yield from (one.message for one in settings.doubts)
+    yield from (
+        f"{conflict.message}: the cluster's value is used" for conflict in settings.conflicts
+    )
+    yield from (doubt.message for doubt in settings.doubts)
 
 
 _RELEASE: Final = "release"

@@ -112,10 +112,10 @@ class ObservedTopic:
         """Whether anybody writes or reads it, or has a subscription."""
         return bool(self.producers or self.subscriptions or self.left_out)
 
-    def joined(self, other: ObservedTopic) -> ObservedTopic:
+    def joined(self, topic: ObservedTopic) -> ObservedTopic:
         """The clients of both observations, with what `other` says of those in both."""
         subscriptions = {subscription.name: subscription for subscription in self.subscriptions}
-        for later in other.subscriptions:
+        for later in topic.subscriptions:
             earlier = subscriptions.get(later.name, later)
             subscriptions[later.name] = replace(
                 later,
@@ -123,16 +123,16 @@ class ObservedTopic:
                 clients=tuple(sorted({*earlier.clients, *later.clients})),
             )
         return ObservedTopic(
-            producers=tuple(sorted({*self.producers, *other.producers})),
+            producers=tuple(sorted({*self.producers, *topic.producers})),
             subscriptions=tuple(sorted(subscriptions.values())),
-            left_out=max(self.left_out, other.left_out),
-            messages=other.messages or self.messages,
+            left_out=max(self.left_out, topic.left_out),
+            messages=topic.messages or self.messages,
         )
 
-    def without(self, other: ObservedTopic) -> ObservedTopic:
+    def without(self, topic: ObservedTopic) -> ObservedTopic:
         """Subscriptions and producers whose names `other` does not have."""
-        subscriptions = {subscription.name for subscription in other.subscriptions}
-        producers = {producer.name for producer in other.producers}
+        subscriptions = {subscription.name for subscription in topic.subscriptions}
+        producers = {producer.name for producer in topic.producers}
         return ObservedTopic(
             producers=tuple(
                 producer for producer in self.producers if producer.name not in producers

@@ -105,7 +105,7 @@ class Finding:
     @property
     def subjects(self) -> tuple[str, ...]:
         """Whom it and its variants are about, each once, in their order."""
-        return tuple(dict.fromkeys(one.subject for one in self.members))
+        return tuple(dict.fromkeys(member.subject for member in self.members))
 
     @property
     def members(self) -> tuple[Finding, ...]:
@@ -115,15 +115,15 @@ class Finding:
         return tuple(
             replace(
                 self,
-                rule=one.rule or self.rule,
-                message=one.message,
-                subject=one.subject,
-                location=one.location,
-                compared=one.compared,
-                clients=one.clients,
+                rule=variant.rule or self.rule,
+                message=variant.message,
+                subject=variant.subject,
+                location=variant.location,
+                compared=variant.compared,
+                clients=variant.clients,
                 variants=(),
             )
-            for one in self.variants
+            for variant in self.variants
         )
 
     @property
@@ -141,11 +141,11 @@ class Finding:
     def other_places(self) -> tuple[Location, ...]:
         """Where else it and its variants stand; a whole file is nothing beside its line."""
         place = self.place
-        places = dict.fromkeys(one.location for one in self.members if one.location)
+        places = dict.fromkeys(member.location for member in self.members if member.location)
         return tuple(
-            one
-            for one in places
-            if place and one != place and (one.file != place.file or one.line > 1)
+            location
+            for location in places
+            if place and location != place and (location.file != place.file or location.line > 1)
         )
 
     def from_origin(self, subject: str, word: str = "") -> Finding:
@@ -189,14 +189,14 @@ def group(message: str, findings: Sequence[Finding]) -> Finding:
         return first
     variants = tuple(
         Variant(
-            message=one.message,
-            subject=one.subject,
-            location=one.location,
-            compared=one.compared,
-            rule=one.rule if one.rule != first.rule else "",
-            clients=one.clients,
+            message=finding.message,
+            subject=finding.subject,
+            location=finding.location,
+            compared=finding.compared,
+            rule=finding.rule if finding.rule != first.rule else "",
+            clients=finding.clients,
         )
-        for one in findings
+        for finding in findings
     )
     return replace(first, message=message, variants=variants)
 
@@ -211,7 +211,7 @@ class Cause:
     @property
     def is_shared(self) -> bool:
         """Whether several subjects have it."""
-        return len({one.subject for one in self.members}) > 1
+        return len({member.subject for member in self.members}) > 1
 
 
 def causes_of(findings: Iterable[Finding]) -> tuple[Cause, ...]:
@@ -221,10 +221,17 @@ def causes_of(findings: Iterable[Finding]) -> tuple[Cause, ...]:
     common; the subjects may be many.
     """
     causes: dict[tuple[object, ...], list[Finding]] = {}
-    for one in dict.fromkeys(findings):
-        common = one.cause or one.message
-        key = (one.rule, one.severity, one.location, one.hint, one.patch, common)
-        causes.setdefault(key, []).append(one)
+    for finding in dict.fromkeys(findings):
+        common = finding.cause or finding.message
+        key = (
+            finding.rule,
+            finding.severity,
+            finding.location,
+            finding.hint,
+            finding.patch,
+            common,
+        )
+        causes.setdefault(key, []).append(finding)
     return tuple(
         Cause(finding=_standing_for(key[-1], same), members=tuple(same))
         for key, same in causes.items()
@@ -234,4 +241,4 @@ def causes_of(findings: Iterable[Finding]) -> tuple[Cause, ...]:
 def _standing_for(cause: object, same: Sequence[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
-    return group(str(cause), [member for one in same for member in one.members])
+    return group(str(cause), [member for finding in same for member in finding.members])

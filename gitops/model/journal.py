@@ -73,17 +73,17 @@ class JournalRun:
 
     def count(self, outcome: Outcome) -> int:
         """How many attempts ended so."""
-        return sum(one.outcome is outcome for one in self.attempts if not one.closes)
+        return sum(attempt.outcome is outcome for attempt in self.attempts if not attempt.closes)
 
     @property
     def closings(self) -> int:
         """How many policies were set back after the apply had stopped."""
-        return sum(one.closes and one.outcome is Outcome.DONE for one in self.attempts)
+        return sum(attempt.closes and attempt.outcome is Outcome.DONE for attempt in self.attempts)
 
     @property
     def tried(self) -> int:
         """How many of the plan's actions were begun."""
-        return sum(not one.closes for one in self.attempts)
+        return sum(not attempt.closes for attempt in self.attempts)
 
 
 def unfinished(runs: Sequence[JournalRun]) -> tuple[JournalRun, ...]:
@@ -103,9 +103,11 @@ def _place(run: JournalRun) -> tuple[str, str]:
     return run.registry, run.address
 
 
-def _have_all(others: Sequence[JournalRun], run: JournalRun) -> bool:
+def _have_all(other_runs: Sequence[JournalRun], run: JournalRun) -> bool:
     """Whether these runs, together, were about all namespaces of a restore."""
-    return bool(others) and run.namespaces <= frozenset().union(*(one.namespaces for one in others))
+    return bool(other_runs) and run.namespaces <= frozenset().union(
+        *(other_run.namespaces for other_run in other_runs)
+    )
 
 
 def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, Any], Outcome]]:
@@ -124,11 +126,11 @@ def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, An
                 yield attempt.action, Outcome.DONE if is_found else Outcome.UNKNOWN
 
 
-def _is_same_work(run: JournalRun, other: JournalRun) -> bool:
+def _is_same_work(run: JournalRun, other_run: JournalRun) -> bool:
     """A restore's plan is made anew each time."""
-    if (_place(run), run.command) != (_place(other), other.command):
+    if (_place(run), run.command) != (_place(other_run), other_run.command):
         return False
-    return run.command != "apply" or run.digest == other.digest
+    return run.command != "apply" or run.digest == other_run.digest
 
 
 APPLIED: Final = "applied"

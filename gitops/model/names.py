@@ -122,8 +122,8 @@ class TopicName:
     ) -> TopicName:
         """The topic of that local name; raises InvalidNameError for an empty or impossible one."""
         name = local_name
-        if (found := _PARTITION.search(name)) and int(found[1]) <= _MAX_INT:
-            name = name[: found.start()]
+        if (match := _PARTITION.search(name)) and int(match[1]) <= _MAX_INT:
+            name = name[: match.start()]
         if not name.strip() or "/" in name:
             raise InvalidNameError(
                 f"'{local_name}' is not a topic's name",

@@ -262,14 +262,16 @@ class Plan:
         return replace(
             self,
             actions=tuple(
-                replace(one, findings=of(one.findings)) if isinstance(one, RegisterSchema) else one
-                for one in self.actions
+                replace(action, findings=of(action.findings))
+                if isinstance(action, RegisterSchema)
+                else action
+                for action in self.actions
             ),
             notices=tuple(
-                replace(one, findings=of(one.findings))
-                if isinstance(one, RefusedSchema | SchemaSwallowed)
-                else one
-                for one in self.notices
+                replace(notice, findings=of(notice.findings))
+                if isinstance(notice, RefusedSchema | SchemaSwallowed)
+                else notice
+                for notice in self.notices
             ),
             findings=of(self.findings),
         )

@@ -217,9 +217,9 @@ def is_unset(key: str, value: PolicyValue) -> bool:
     return key == "schemaValidationEnforced" and value is False
 
 
-def is_same_value(key: str, one: PolicyValue, other: PolicyValue) -> bool:
+def is_same_value(key: str, left: PolicyValue, right: PolicyValue) -> bool:
     """Whether two values of a key say the same, though one may be absent and the other unset."""
-    return one == other or (is_unset(key, one) and is_unset(key, other))
+    return left == right or (is_unset(key, left) and is_unset(key, right))
 
 
 def effective_strategy(

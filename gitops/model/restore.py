@@ -76,7 +76,7 @@ class TopicRestore:
         """The same, where each obstacle without a hint has the one that always helps."""
         command = f"pulsar-gitops schemas delete --force {self.topic} --registry {registry} --yes"
         hint = f"if no stored message needs what is there: {command}"
-        obstacles = (replace(one, hint=one.hint or hint) for one in self.obstacles)
+        obstacles = (replace(obstacle, hint=obstacle.hint or hint) for obstacle in self.obstacles)
         return replace(self, obstacles=tuple(obstacles))
 
     @property
@@ -111,8 +111,11 @@ class Restore:
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
         """All that keeps it from being done, by subject."""
-        found = [*self.others, *(each for topic in self.topics for each in topic.obstacles)]
-        return tuple(found)
+        obstacles = [
+            *self.others,
+            *(obstacle for topic in self.topics for obstacle in topic.obstacles),
+        ]
+        return tuple(obstacles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,12 +44,12 @@ class Cause:
     def clause(self, *, many: bool = False) -> str:
         """About the client that fails: `it reads int, v1 writes long (quantity)`."""
         they, s = ("they", "") if many else ("it", "s")
-        if self.writer and (found := _TYPES.fullmatch(self.text)):
+        if self.writer and (match := _TYPES.fullmatch(self.text)):
             place = f" ({self.path})" if self.path else ""
-            written = f"{self.writer} writes {found['writer']}{place}"
-            return f"{they} read{s} {found['reader']}, {written}"
-        if self.writer and (found := _NO_DEFAULT.fullmatch(self.text)):
-            field = f"'{self.path or found['name']}' ({found['type']}, without a default)"
+            written = f"{self.writer} writes {match['writer']}{place}"
+            return f"{they} read{s} {match['reader']}, {written}"
+        if self.writer and (match := _NO_DEFAULT.fullmatch(self.text)):
+            field = f"'{self.path or match['name']}' ({match['type']}, without a default)"
             verb = "contain" if _VERSION.fullmatch(self.writer) else "write"
             return f"{they} need{s} {field}, {self.writer} does not {verb} it"
         text = f"{self.text} ({self.path})" if self.path else self.text
@@ -63,9 +63,9 @@ def last_name(path: str) -> str:
 
 def cause_of(text: str, writer: str = "") -> Cause:
     """From a checker's sentence, which may begin with its place: `at 'a.b': …`."""
-    found = _AT.fullmatch(text)
-    if found:
-        return Cause(text=found["text"], path=found["path"], writer=writer)
+    match = _AT.fullmatch(text)
+    if match:
+        return Cause(text=match["text"], path=match["path"], writer=writer)
     return Cause(text=text, writer=writer)
 
 
@@ -99,6 +99,6 @@ class Reason:
 def merged(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     """Equal reasons of several clients as one, in the order of the first of each."""
     clients: dict[Reason, dict[str, None]] = {}
-    for one in reasons:
-        clients.setdefault(replace(one, clients=()), {}).update(dict.fromkeys(one.clients))
+    for reason in reasons:
+        clients.setdefault(replace(reason, clients=()), {}).update(dict.fromkeys(reason.clients))
     return tuple(replace(one, clients=tuple(names)) for one, names in clients.items())

@@ -27,7 +27,7 @@ def partial_error(
     done: int,
     plan: Plan,
     closed: Sequence[Result],
-    others: Sequence[GitopsError] = (),
+    other_errors: Sequence[GitopsError] = (),
 ) -> GitopsError:
     """The error of an apply that stopped after so many actions, with what was set back then.
 
@@ -35,8 +35,8 @@ def partial_error(
     """
     total = len(plan.actions)
     of = f"{done} of {total} action{'' if total == 1 else 's'}"
-    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}{_more(others)}"
-    still_open = [one for one in closed if one.error]
+    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}{_more(other_errors)}"
+    still_open = [result for result in closed if result.error]
     if still_open and (why := still_open[0].error):
         said = (
             f"{said}; and {_subjects(still_open)} could not be set back and may still be "
@@ -49,8 +49,8 @@ def partial_error(
     return kind(said, where=error.where, hint=hint)
 
 
-def _more(others: Sequence[GitopsError]) -> str:
-    outcomes = [outcome_of(error) for error in others]
+def _more(other_errors: Sequence[GitopsError]) -> str:
+    outcomes = [outcome_of(error) for error in other_errors]
     failed, unknown = outcomes.count(Outcome.FAILED), outcomes.count(Outcome.UNKNOWN)
     texts = [f"{failed} more failed"] if failed else []
     have = "has" if unknown == 1 else "have"
@@ -59,13 +59,15 @@ def _more(others: Sequence[GitopsError]) -> str:
 
 
 def _subjects(results: Sequence[Result]) -> str:
-    return ", ".join(dict.fromkeys(str(subject_of(one.action)) for one in results))
+    return ", ".join(dict.fromkeys(str(subject_of(result.action)) for result in results))
 
 
 def _open_values(results: Sequence[Result]) -> str:
     """What the policies that could not be set back may still be."""
-    changes = (one.action.change for one in results if isinstance(one.action, SetPolicy))
-    texts = ((f"{one.key}=" if one.before is False else "", one.before) for one in changes)
+    changes = (result.action.change for result in results if isinstance(result.action, SetPolicy))
+    texts = (
+        (f"{change.key}=" if change.before is False else "", change.before) for change in changes
+    )
     return " and ".join(dict.fromkeys(f"{key}{policy_text(value)}" for key, value in texts))
 
 
@@ -89,7 +91,7 @@ def _closing_hint(error: GitopsError, still_open: Sequence[Result], plan: Plan) 
     """How the topics that are still open are set back: by the same plan, or else by hand."""
     if error.hint.endswith(AGAIN):
         return f"{error.hint}, and sets the strategy back"
-    commands = (_command(one.action, plan.registry) for one in still_open)
+    commands = (_command(result.action, plan.registry) for result in still_open)
     return f"set the strategy back: {' && '.join(commands)}; then {error.hint}"
 
 

@@ -57,7 +57,7 @@ def _sources(broker: BrokerSettings) -> dict[str, str]:
 def _lists(broker: BrokerSettings) -> dict[str, list[str]]:
     return {
         _OTHERS: list(broker.other_releases),
-        _UNCHECKED: [each.value for each in broker.types_without_checker],
+        _UNCHECKED: [schema_type.value for schema_type in broker.types_without_checker],
     }
 
 
@@ -68,12 +68,12 @@ def broker_values(broker: BrokerSettings) -> dict[str, str | bool | None]:
 
 def conflict_findings(broker: BrokerSettings) -> Iterator[Finding]:
     """Values of gitops.yaml that the cluster contradicts: the cluster's count."""
-    for one in broker.conflicts:
-        where = "broker" if one.key == "broker" else f"brokerDefaults.{one.key}"
+    for conflict in broker.conflicts:
+        where = "broker" if conflict.key == "broker" else f"brokerDefaults.{conflict.key}"
         yield make_finding(
             "PLAN-R011",
-            one.message,
-            subject=one.key,
+            conflict.message,
+            subject=conflict.key,
             location=Location(file="gitops.yaml"),
             hint=f"the cluster's value is used: change or remove {where}, or change broker.conf",
         )
@@ -86,9 +86,9 @@ def doubt_findings(
 
     `hints` are by the key of a setting, where there is more to do than to keep it in mind.
     """
-    for one in broker.doubts:
-        hint = hints.get(one.key, _DOUBT)
-        yield make_finding("PLAN-R012", one.message, subject=one.key, hint=hint)
+    for doubt in broker.doubts:
+        hint = hints.get(doubt.key, _DOUBT)
+        yield make_finding("PLAN-R012", doubt.message, subject=doubt.key, hint=hint)
 
 
 _OTHERS: Final = "otherReleases"

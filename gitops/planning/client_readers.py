@@ -185,21 +185,22 @@ def misreading_remarks(case: ReadersCase) -> Iterator[tuple[int, Remark]]:
     for language, names in sorted(by_language.items()):
         profile, reported = CLIENT_PROFILES[language], set[tuple[bool, Misreading]]()
         for reads_old, version, written, read in _pairs(case):
-            for found in misreadings(profile.decoding, written, read):
-                if (reads_old, found) in reported:
+            for misreading in misreadings(profile.decoding, written, read):
+                if (reads_old, misreading) in reported:
                     continue
-                reported.add((reads_old, found))
+                reported.add((reads_old, misreading))
                 new, old = "the new schema", f"v{version}"
                 known, messages = (new, old) if reads_old else (old, new)
-                pointers = (found.writer_pointer, found.reader_pointer)
+                pointers = (misreading.writer_pointer, misreading.reader_pointer)
                 old_pointer, pointer = pointers if reads_old else reversed(pointers)
                 yield (
                     version,
                     Remark(
                         rule=CLIENT_MISREADS,
-                        message=f"{profile.library} with {known} {_effect(found)} messages of "
-                        f"{messages}: {found.message} ({name_list(sorted(names), _MOST_NAMES)})",
-                        path=found.path,
+                        message=f"{profile.library} with {known} {_effect(misreading)} messages "
+                        f"of {messages}: {misreading.message} "
+                        f"({name_list(sorted(names), _MOST_NAMES)})",
+                        path=misreading.path,
                         pointer=pointer,
                         old_pointer=old_pointer,
                         hint=_HINT.format(language),

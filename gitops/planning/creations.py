@@ -30,18 +30,18 @@ from gitops.planning.policies import changes
 def tenant_actions(desired: RegistryState, observed: RegistryState) -> Iterator[Action]:
     """The tenants that the files declare and the registry has not."""
     for name, wanted in sorted(desired.tenants.items()):
-        found = observed.tenants.get(name)
-        if found is not None and not found.exists:
+        tenant_state = observed.tenants.get(name)
+        if tenant_state is not None and not tenant_state.exists:
             yield CreateTenant(state=wanted)
 
 
 def namespace_actions(desired: RegistryState, observed: RegistryState) -> Iterator[Action]:
     """The namespaces that the registry has not, and the policies that differ."""
     for name, wanted in sorted(desired.namespaces.items()):
-        found = observed.namespaces[name]
-        if not found.exists:
+        state = observed.namespaces[name]
+        if not state.exists:
             yield CreateNamespace(namespace=name)
-        for change in changes(wanted.policies, found.policies):
+        for change in changes(wanted.policies, state.policies):
             yield SetPolicy(subject=name, change=change)
 
 
@@ -49,8 +49,8 @@ def topic_creation(
     topic: TopicName, desired: RegistryState, observed: RegistryState
 ) -> tuple[CreateTopic, ...]:
     """The creation of a topic that the files declare and the registry has not."""
-    wanted, found = desired.partitions.get(topic), observed.partitions.get(topic)
-    if wanted is None or found is None or found.exists:
+    wanted, partitions = desired.partitions.get(topic), observed.partitions.get(topic)
+    if wanted is None or partitions is None or partitions.exists:
         return ()
     return (CreateTopic(topic=topic, partitions=wanted.count or 0),)
 
@@ -135,18 +135,22 @@ def _only_one(names: Sequence[object], instead: str) -> str:
 
 def _other_tenants(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
     for name, wanted in sorted(desired.tenants.items()):
-        found = observed.tenants.get(name)
-        if found and found.exists and (said := _tenant_difference(wanted, found)):
+        tenant_state = observed.tenants.get(name)
+        if (
+            tenant_state
+            and tenant_state.exists
+            and (said := _tenant_difference(wanted, tenant_state))
+        ):
             yield make_finding(
-                "PLAN-R014", said, subject=str(name), hint=_update_command(wanted, found)
+                "PLAN-R014", said, subject=str(name), hint=_update_command(wanted, tenant_state)
             )
 
 
-def _tenant_difference(wanted: TenantState, found: TenantState) -> str:
+def _tenant_difference(wanted: TenantState, tenant_state: TenantState) -> str:
     """`allowedClusters are a, and the files have a, b`; empty where nothing is known to differ."""
     pairs = (
-        ("allowedClusters", wanted.allowed_clusters, found.allowed_clusters),
-        ("adminRoles", wanted.admin_roles, found.admin_roles),
+        ("allowedClusters", wanted.allowed_clusters, tenant_state.allowed_clusters),
+        ("adminRoles", wanted.admin_roles, tenant_state.admin_roles),
     )
     return "; ".join(
         f"{key} in the registry: {_names(has)}; in the files: {_names(want)}"
@@ -159,9 +163,9 @@ def _names(names: frozenset[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def _update_command(wanted: TenantState, found: TenantState) -> str:
-    clusters = wanted.allowed_clusters or found.allowed_clusters
-    roles = wanted.admin_roles if wanted.admin_roles is not None else found.admin_roles
+def _update_command(wanted: TenantState, tenant_state: TenantState) -> str:
+    clusters = wanted.allowed_clusters or tenant_state.allowed_clusters
+    roles = wanted.admin_roles if wanted.admin_roles is not None else tenant_state.admin_roles
     words = ["pulsar-admin", "tenants", "update", str(wanted.tenant)]
     words += ["--allowed-clusters", ",".join(sorted(clusters))] if clusters else []
     words += ["--admin-roles", ",".join(sorted(roles))] if roles else []
@@ -170,14 +174,14 @@ def _update_command(wanted: TenantState, found: TenantState) -> str:
 
 def _other_partitions(desired: RegistryState, observed: RegistryState) -> Iterator[Finding]:
     for topic, wanted in sorted(desired.partitions.items()):
-        found = observed.partitions.get(topic)
-        if not found or not found.exists or found.count in (None, wanted.count):
+        partitions = observed.partitions.get(topic)
+        if not partitions or not partitions.exists or partitions.count in (None, wanted.count):
             continue
         yield make_finding(
             "PLAN-R015",
-            f"{counted(found.count)} in the registry, {counted(wanted.count)} in the files",
+            f"{counted(partitions.count)} in the registry, {counted(wanted.count)} in the files",
             subject=str(topic),
-            hint=_partition_hint(topic, wanted.count or 0, found.count or 0),
+            hint=_partition_hint(topic, wanted.count or 0, partitions.count or 0),
         )
 
 

@@ -61,9 +61,9 @@ def add_drift(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Plan:
     if provenance is None:
         return plan
     judge = _Judge(plan_input, provenance)
-    actions = tuple(judge.action(one) for one in plan.actions)
-    notices = tuple(judge.notice(one) for one in plan.notices)
-    drifted = {str(one.topic) for one in notices if isinstance(one, SchemaDrift)}
+    actions = tuple(judge.action(action) for action in plan.actions)
+    notices = tuple(judge.notice(notice) for notice in plan.notices)
+    drifted = {str(notice.topic) for notice in notices if isinstance(notice, SchemaDrift)}
     kept = [f for f in plan.findings if f.rule != _REVERT or f.subject not in drifted]
     return replace(plan, actions=actions, notices=notices, findings=(*kept, *judge.findings))
 
@@ -100,7 +100,7 @@ class _Judge:
         match notice:
             case RefusedSchema():
                 # A definition that is refused by itself is so whatever the latest version is.
-                is_compared = any(one.compared is not None for one in notice.findings)
+                is_compared = any(finding.compared is not None for finding in notice.findings)
                 return self._with_latest_note(notice) if is_compared else notice
             case SchemaWithoutEffect():
                 return self._without_effect(notice)
@@ -116,7 +116,8 @@ class _Judge:
             topic=topic,
             equal_version=notice.equal_version,
             unknown=tuple(
-                UnknownVersion(version=one.version, timestamp=one.timestamp) for one in unknown
+                UnknownVersion(version=entry.version, timestamp=entry.timestamp)
+                for entry in unknown
             ),
             changes=schema_changes(desired.info if desired else None, unknown[-1].info),
             limit=self._provenance.limit,
@@ -147,8 +148,8 @@ class _Judge:
             f"{self._adopt(change.topic)}, then change the files again; otherwise this version "
             "is registered after it"
         )
-        said: tuple[Finding, ...] = self._found(change.topic, message, hint)
-        return replace(change, findings=(*change.findings, *said))
+        findings: tuple[Finding, ...] = self._found(change.topic, message, hint)
+        return replace(change, findings=(*change.findings, *findings))
 
     def _split(
         self, topic: TopicName, equal: int | None = None
@@ -161,14 +162,14 @@ class _Judge:
 
     def _found(self, topic: TopicName, message: str, hint: str) -> tuple[Finding, ...]:
         """The finding as the rules rate it; none where it is off."""
-        one = make_finding(
+        finding = make_finding(
             _RULE,
             message,
             location=self._plan_input.locate(topic, ""),
             subject=str(topic),
             hint=hint,
         )
-        rated = apply_severities([one], self._plan_input.rules)
+        rated = apply_severities([finding], self._plan_input.rules)
         self.findings += rated
         return rated
 
@@ -182,7 +183,7 @@ def split_versions(
     """
     known = {*declared, equal}
     entries = history.entries
-    unknown = list(takewhile(lambda one: one.version not in known, reversed(entries)))
+    unknown = list(takewhile(lambda entry: entry.version not in known, reversed(entries)))
     at = len(entries) - len(unknown)
     return entries[:at], entries[at:]
 
@@ -221,7 +222,7 @@ def _what(changes: Sequence[SchemaChange]) -> str:
     """`adds coupon; changes note`; empty where nothing differs."""
     said = []
     for kind, verb in _VERBS.items():
-        paths = [one.path or "the schema" for one in changes if one.kind is kind]
+        paths = [change.path or "the schema" for change in changes if change.kind is kind]
         if paths:
             left = len(paths) - _SHOWN
             more = f" and {left} more" if left > 0 else ""

@@ -54,7 +54,7 @@ def state_fingerprints(state: RegistryState) -> dict[str, str]:
         *state.partitions.values(),
         *state.topics.values(),
     ]
-    return dict(sorted((state_name(one), subject_fingerprint(one)) for one in subjects))
+    return dict(sorted((state_name(subject), subject_fingerprint(subject)) for subject in subjects))
 
 
 def state_name(subject: Subject) -> str:
@@ -188,16 +188,16 @@ def _is_from_the_start(key: str, value: PolicyValue) -> bool:
 # Whether a desired schema is one that a registry holds.
 
 
-def is_same(one: SchemaInfo, other: SchemaInfo) -> bool:
+def is_same(schema: SchemaInfo, other_schema: SchemaInfo) -> bool:
     """Whether the registry takes both for one version, however odd they are.
 
     By the broker's equality where it has one; definitions that it cannot parse are the same only
     if they are the same text.
     """
     try:
-        left, right = shown_schema(one), shown_schema(other)
+        left, right = shown_schema(schema), shown_schema(other_schema)
     except PayloadError:
-        return one.type is other.type and one.schema == other.schema
+        return schema.type is other_schema.type and schema.schema == other_schema.schema
     if left.type is right.type and left.data == right.data:
         return True
     try:

@@ -608,11 +608,15 @@ def _clients_text(cause: _Cause) -> str:
         if cause.topic.change.history.entries:
             another = "a schema that is no version of the topic"
         return f"{cause.role}s with {another}"
-    versions = [one.kind.version for one in cause.lockouts if one.kind.version is not None]
+    versions = [
+        lockout.kind.version for lockout in cause.lockouts if lockout.kind.version is not None
+    ]
     kinds = [f"with {version_list(sorted(versions, reverse=True))}"] if versions else []
-    if any(one.kind.offer == "NONE" for one in cause.lockouts):
+    if any(lockout.kind.offer == "NONE" for lockout in cause.lockouts):
         kinds.append("without a schema")
-    if any(one.kind.version is None and one.kind.offer != "NONE" for one in cause.lockouts):
+    if any(
+        lockout.kind.version is None and lockout.kind.offer != "NONE" for lockout in cause.lockouts
+    ):
         kinds.append("with a schema of their own")
     latest = ", the latest version," if cause.rule == LATEST else ""
     names = cause.client_names

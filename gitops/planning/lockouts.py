@@ -140,7 +140,7 @@ def _version(schema: ClientSchema, history: SchemaHistory) -> int | None:
     if isinstance(schema, VersionPin):
         return schema.version
     if isinstance(schema, SchemaInfo):
-        same = (one.version for one in history.entries if is_same(one.info, schema))
+        same = (entry.version for entry in history.entries if is_same(entry.info, schema))
         return next(same, None)
     return None
 
@@ -324,7 +324,9 @@ def locks_out_meanwhile(change: TopicChange, meanwhile: ConnectionPolicies) -> b
         kinds = client_kinds(change.history, stored, change.declared)
     else:
         kinds = _unversioned_kinds(change.history, stored, change.declared)
-    return any(admit(one.kind, after).accepted for one in find_lockouts(before, between, kinds))
+    return any(
+        admit(lockout.kind, after).accepted for lockout in find_lockouts(before, between, kinds)
+    )
 
 
 def _with_schema(change: TopicChange) -> SchemaHistory:
@@ -399,9 +401,9 @@ def _lockout_sentences(topic: TopicLockouts, new: int) -> Iterator[str]:
     lockouts = topic.by_schema
     for role in ROLES:
         versions = [
-            one.kind.version
-            for one in lockouts
-            if one.kind.role == role and one.kind.version is not None
+            lockout.kind.version
+            for lockout in lockouts
+            if lockout.kind.role == role and lockout.kind.version is not None
         ]
         if versions:
             itself = f", v{new} itself included" if new in versions else ""
@@ -410,7 +412,12 @@ def _lockout_sentences(topic: TopicLockouts, new: int) -> Iterator[str]:
                 f"{version_list(sorted(versions, reverse=True))} can no longer connect{itself}."
             )
         names = sorted(
-            {name for one in lockouts if one.kind.role == role for name in one.kind.clients}
+            {
+                name
+                for lockout in lockouts
+                if lockout.kind.role == role
+                for name in lockout.kind.clients
+            }
         )
         if names:
             verb = "is a declared client that" if len(names) == 1 else "are declared clients that"
@@ -435,7 +442,11 @@ def _later_sentences(case: TopicCase) -> Iterator[str]:
         yield f"{_NEW_TOPIC}."
         return
     decision = register(stored_history(case.history), case.desired, case.strategy, case.line)
-    sides = (side for one in decision.incompatibilities for side in (one.reader, one.writer))
+    sides = (
+        side
+        for incompatibility in decision.incompatibilities
+        for side in (incompatibility.reader, incompatibility.writer)
+    )
     versions = sorted({int(side[1:]) for side in sides if side != CANDIDATE}, reverse=True)
     old = version_list(versions) or "all older versions"
     looser = case.strategy.value.removesuffix("_TRANSITIVE")

@@ -65,11 +65,11 @@ def content_findings(
     """
     registered = [action for action in actions if isinstance(action, RegisterSchema)]
     changing = {action.topic for action in registered}
-    said = {notice.topic for notice in notices if isinstance(notice, RefusedSchema)}
-    said |= {action.topic for action in registered if action.waiver}
+    topics = {notice.topic for notice in notices if isinstance(notice, RefusedSchema)}
+    topics |= {action.topic for action in registered if action.waiver}
     for topic, findings in sorted(content.items()):
-        for one in findings if topic not in said else ():
-            yield one if topic in changing else at_most_warning(one)
+        for finding in findings if topic not in topics else ():
+            yield finding if topic in changing else at_most_warning(finding)
 
 
 def unread_findings(
@@ -155,4 +155,4 @@ def _swallowed(notice: SchemaSwallowed, where: Location | None) -> Finding:
 
 def _ignored_word(notice: SchemaSwallowed) -> str:
     """The member of a definition that differs: `doc` of `doc only`."""
-    return next((one.after.partition(" ")[0] for one in notice.changes if one.ignored), "")
+    return next((change.after.partition(" ")[0] for change in notice.changes if change.ignored), "")

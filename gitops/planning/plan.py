@@ -210,7 +210,7 @@ class TopicDecisions:
             if any(isinstance(action, RegisterSchema) for action in parts.actions)
         }
         lockouts = [*(parts.lockouts for parts in self.topics.values()), *self.neighbours.values()]
-        locked_out = {each.change.topic for each in lockouts if each and each.is_any}
+        locked_out = {lockout.change.topic for lockout in lockouts if lockout and lockout.is_any}
         return frozenset(changed | locked_out)
 
 
@@ -280,14 +280,14 @@ def make_plan(
         plan_input.today,
     )
     first: list[_PlanParts] = []
-    others: list[_PlanParts] = []
+    other_plan_parts: list[_PlanParts] = []
     for planned in topics:
-        (first if _comes_first(plan_input, planned) else others).append(planned)
+        (first if _comes_first(plan_input, planned) else other_plan_parts).append(planned)
     actions = [
         *tenant_actions(plan_input.desired, plan_input.observed),
         *chain.from_iterable(planned.actions for planned in first),
         *namespace_actions(plan_input.desired, plan_input.observed),
-        *chain.from_iterable(planned.actions for planned in others),
+        *chain.from_iterable(planned.actions for planned in other_plan_parts),
         *deletions_of_unmanaged(plan_input),
     ]
     notices = [notice for planned in topics for notice in planned.notices]
@@ -475,10 +475,10 @@ def _topic_change(
         upgrade=_upgrade(former_broker, broker, plan_input.next_release),
         is_new=topic in plan_input.new_topics or not is_there,
         changed_policies=(
-            *((topic, one.key) for one in changes(desired.policies, observed.policies)),
+            *((topic, change.key) for change in changes(desired.policies, observed.policies)),
             *(
-                (topic.namespace, one.key)
-                for one in changes(wanted_above.policies, namespace.policies)
+                (topic.namespace, change.key)
+                for change in changes(wanted_above.policies, namespace.policies)
             ),
         ),
         observed=seen,

@@ -25,11 +25,11 @@ from gitops.planning.plan import subject_of
 def attributed_plan(plan: Plan, before: Plan) -> Plan:
     """`plan` without what `before`, the plan for the files without the change, holds too."""
     known = {_key(one) for one in (*before.actions, *before.notices)}
-    actions = tuple(one for one in plan.actions if _key(one) not in known)
-    notices = tuple(one for one in plan.notices if _key(one) not in known)
-    left = {subject_of(one) for one in actions} | {one.topic for one in notices}
+    actions = tuple(action for action in plan.actions if _key(action) not in known)
+    notices = tuple(notice for notice in plan.notices if _key(notice) not in known)
+    left = {subject_of(action) for action in actions} | {notice.topic for notice in notices}
     touched = sum(isinstance(one, TopicName) for one in left)
-    names = {_subject_name(one) for one in actions}
+    names = {_subject_name(action) for action in actions}
     return replace(
         plan,
         actions=actions,

@@ -94,9 +94,9 @@ def _deciding_part(document: Mapping[str, Any]) -> Document:
     content |= _deciding_settings(content.pop("broker", None))
     findings, notices = content.get("findings"), content.get("notices")
     if isinstance(findings, list):
-        content["findings"] = [one for one in findings if not _is_of_the_day(one)]
+        content["findings"] = [finding for finding in findings if not _is_of_the_day(finding)]
     if isinstance(notices, list):
-        content["notices"] = [_strip_proposal(one) for one in notices]
+        content["notices"] = [_strip_proposal(notice) for notice in notices]
     return content
 
 
@@ -238,7 +238,8 @@ def notice_document(notice: Notice) -> Document:
                 "equalVersion": notice.equal_version,
                 "latestVersion": notice.latest_version,
                 "unknownVersions": [
-                    {"version": one.version, "timestamp": one.timestamp} for one in notice.unknown
+                    {"version": unknown_version.version, "timestamp": unknown_version.timestamp}
+                    for unknown_version in notice.unknown
                 ],
                 "limit": notice.limit or None,
             }
@@ -261,7 +262,7 @@ def finding_document(finding: Finding) -> Document:
         "location": _place(finding.location),
         "compared": _place(finding.compared),
         "patch": finding.patch,
-        "members": [finding_document(one) for one in members],
+        "members": [finding_document(member) for member in members],
     }
 
 
@@ -269,15 +270,15 @@ def cause_documents(findings: Iterable[Finding]) -> list[Document]:
     """What several subjects have findings of, once each; `findings` are their fingerprints."""
     return [
         {
-            "rule": one.finding.rule,
-            "severity": one.finding.severity.name.lower(),
-            "message": one.finding.message,
-            "location": _place(one.finding.location),
-            "subjects": sorted(one.finding.subjects),
-            "findings": [member.fingerprint for member in one.members],
+            "rule": cause.finding.rule,
+            "severity": cause.finding.severity.name.lower(),
+            "message": cause.finding.message,
+            "location": _place(cause.finding.location),
+            "subjects": sorted(cause.finding.subjects),
+            "findings": [member.fingerprint for member in cause.members],
         }
-        for one in causes_of(findings)
-        if one.is_shared
+        for cause in causes_of(findings)
+        if cause.is_shared
     ]
 
 

@@ -75,12 +75,12 @@ def difference(action: Action, version: int | None, state: RegistryState) -> str
             assert_never(action)
 
 
-def _partition_difference(action: CreateTopic, found: TopicPartitions) -> str:
-    if not found.exists:
+def _partition_difference(action: CreateTopic, partitions: TopicPartitions) -> str:
+    if not partitions.exists:
         return f"there is no topic {action.topic}"
-    if found.count in (None, action.partitions):
+    if partitions.count in (None, action.partitions):
         return ""
-    return f"{action.topic} has {found.count} partitions"
+    return f"{action.topic} has {partitions.count} partitions"
 
 
 def _policy_difference(action: SetPolicy, state: RegistryState) -> str:

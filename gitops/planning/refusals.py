@@ -27,7 +27,9 @@ from gitops.schemas.row import Remark
 def renames(findings: Sequence[Finding]) -> dict[str, Finding]:
     """What seems a rename (AVRO-W006), by the pointer to the new field's name."""
     return {
-        one.location.pointer: one for one in findings if one.rule == "AVRO-W006" and one.location
+        finding.location.pointer: finding
+        for finding in findings
+        if finding.rule == "AVRO-W006" and finding.location
     }
 
 
@@ -39,10 +41,10 @@ def merge_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """
     known, losses = renames(findings), _losses(findings)
     merged, found = set[int](), dict[int, Finding]()
-    for one in findings:
-        if rename := known.get(_missing_field(one)):
-            lost = losses.get((rename.compared, _versions(one)))
-            found[id(one)] = _with_rename(one, rename, lost)
+    for finding in findings:
+        if rename := known.get(_missing_field(finding)):
+            lost = losses.get((rename.compared, _versions(finding)))
+            found[id(finding)] = _with_rename(finding, rename, lost)
             merged |= {id(rename), id(lost)}
     return tuple(found.get(id(one), one) for one in findings if id(one) not in merged)
 
@@ -51,40 +53,40 @@ _NEW_READS: Final = "the new schema cannot read messages of "
 _OLD_READ: Final = " cannot read messages of the new schema"
 
 
-def _missing_field(one: Finding) -> str:
+def _missing_field(finding: Finding) -> str:
     """The pointer to the new field's name, where messages do not contain it."""
-    is_missing = one.rule == "AVRO-R002" and one.message.startswith(_NEW_READS)
-    return one.location.pointer if one.location and is_missing else "-"
+    is_missing = finding.rule == "AVRO-R002" and finding.message.startswith(_NEW_READS)
+    return finding.location.pointer if finding.location and is_missing else "-"
 
 
 def _losses(findings: Iterable[Finding]) -> dict[tuple[Location | None, str], Finding]:
     """What readers of the old schema miss, by the old field and their versions."""
     return {
-        (member.compared, _versions(one)): one
-        for one in findings
-        if one.rule == "AVRO-R002" and _OLD_READ in one.message
-        for member in one.members
+        (member.compared, _versions(finding)): finding
+        for finding in findings
+        if finding.rule == "AVRO-R002" and _OLD_READ in finding.message
+        for member in finding.members
     }
 
 
-def _versions(one: Finding) -> str:
+def _versions(finding: Finding) -> str:
     """Of the old schema, in a message about one direction."""
-    before, _, _ = one.message.removeprefix(_NEW_READS).partition(" at ")
+    before, _, _ = finding.message.removeprefix(_NEW_READS).partition(" at ")
     return before.removesuffix(_OLD_READ)
 
 
-def _with_rename(one: Finding, rename: Finding, lost: Finding | None) -> Finding:
+def _with_rename(finding: Finding, rename: Finding, lost: Finding | None) -> Finding:
     values = "the values that older messages contain under the old name are then lost"
-    hint = f"{rename.hint}; else {one.hint}: {values}"
+    hint = f"{rename.hint}; else {finding.hint}: {values}"
     if lost is None:
-        return replace(one, hint=hint, compared=rename.compared)
+        return replace(finding, hint=hint, compared=rename.compared)
     path, _, words = rename.message.partition(": ")
     why = f"{words.partition(': ')[0]}, and neither has a default"
-    first, *others = one.members
+    first, *other_findings = finding.members
     cause = f"{_EACH_OTHER.format('older versions')}: {why}"
     first = replace(first, hint=hint, cause=cause, compared=rename.compared)
     both = _EACH_OTHER.format(_versions(lost))
-    return group(f"{both} {path}: {why}", [first, *others, *lost.members])
+    return group(f"{both} {path}: {why}", [first, *other_findings, *lost.members])
 
 
 Locate = Callable[[str], Location | None]
@@ -122,39 +124,44 @@ def findings_of(
     schema at that place either, this has the same cause.
     """
     causes: dict[tuple[object, ...], list[Incompatibility]] = {}
-    for one in decision.incompatibilities:
-        causes.setdefault(_cause(one), []).append(one)
-    found = [_finding_of_causes(subject, same, places) for same in _by_place(causes.values())]
-    return tuple(found) if found else (_refusal_finding(subject, decision, places),)
+    for incompatibility in decision.incompatibilities:
+        causes.setdefault(_cause(incompatibility), []).append(incompatibility)
+    findings = [_finding_of_causes(subject, same, places) for same in _by_place(causes.values())]
+    return tuple(findings) if findings else (_refusal_finding(subject, decision, places),)
 
 
 def findings_of_remarks(
     subject: str, version: str, remarks: Iterable[Remark], places: DefinitionLocations
 ) -> tuple[Finding, ...]:
     """What rules of ours say; `version` is the one that the remarks compare with."""
-    return tuple(_remark_finding(subject, version, one, places) for one in remarks)
+    return tuple(_remark_finding(subject, version, remark, places) for remark in remarks)
 
 
 def _remark_finding(
-    subject: str, version: str, one: Remark, places: DefinitionLocations
+    subject: str, version: str, remark: Remark, places: DefinitionLocations
 ) -> Finding:
-    found = make_finding(
-        one.rule,
-        f"at '{one.path}': {one.message}" if one.path else one.message,
-        location=places.new(one.pointer),
+    finding = make_finding(
+        remark.rule,
+        f"at '{remark.path}': {remark.message}" if remark.path else remark.message,
+        location=places.new(remark.pointer),
         subject=subject,
-        hint=one.hint,
+        hint=remark.hint,
     )
-    found = replace(found, cause=one.message)
-    if one.breaks_promise:
-        found = replace(found, severity=RULES[one.rule].highest_severity)
-    if one.old_pointer is None:
-        return found
-    return replace(found, compared=places.old(version, one.old_pointer))
+    finding = replace(finding, cause=remark.message)
+    if remark.breaks_promise:
+        finding = replace(finding, severity=RULES[remark.rule].highest_severity)
+    if remark.old_pointer is None:
+        return finding
+    return replace(finding, compared=places.old(version, remark.old_pointer))
 
 
-def _cause(one: Incompatibility) -> tuple[object, ...]:
-    return one.rule, one.reader == CANDIDATE, _own_pointer(one), one.message
+def _cause(incompatibility: Incompatibility) -> tuple[object, ...]:
+    return (
+        incompatibility.rule,
+        incompatibility.reader == CANDIDATE,
+        _own_pointer(incompatibility),
+        incompatibility.message,
+    )
 
 
 _Cause = list[Incompatibility]
@@ -168,10 +175,10 @@ def _by_place(causes: Iterable[_Cause]) -> list[list[_Cause]]:
         first = same[0]
         key = (_own_pointer(first), first.path, frozenset(map(_version, same)))
         places.setdefault(key, []).append(same)
-    found: list[list[_Cause]] = []
-    for each in places.values():
-        found += [each] if _goes_both_ways(each) else [[one] for one in each]
-    return found
+    incompatibilities: list[list[_Cause]] = []
+    for place in places.values():
+        incompatibilities += [place] if _goes_both_ways(place) else [[one] for one in place]
+    return incompatibilities
 
 
 def _goes_both_ways(causes: Iterable[_Cause]) -> bool:
@@ -186,60 +193,80 @@ def _finding_of_causes(
 
     What the new schema cannot read comes first.
     """
-    every = [one for same in causes for one in same]
-    every.sort(key=lambda one: (one.reader != CANDIDATE, -_number(one)))
-    found = [_incompatible(subject, one, places) for one in every]
+    every = [incompatibility for same in causes for incompatibility in same]
+    every.sort(
+        key=lambda incompatibility: (incompatibility.reader != CANDIDATE, -_number(incompatibility))
+    )
+    findings = [_incompatible(subject, incompatibility, places) for incompatibility in every]
     if len(causes) == 1:
-        return group(_message(every), found)
-    why = "; ".join(dict.fromkeys(one.message for one in every))
+        return group(_message(every), findings)
+    why = "; ".join(dict.fromkeys(incompatibility.message for incompatibility in every))
     versions, place = version_list(sorted({*map(_number, every)}, reverse=True)), _place(every)
-    first = replace(found[0], cause=f"{_EACH_OTHER.format('older versions')}: {why}")
-    return group(f"{_EACH_OTHER.format(versions)}{place}: {why}", [first, *found[1:]])
+    first = replace(findings[0], cause=f"{_EACH_OTHER.format('older versions')}: {why}")
+    return group(f"{_EACH_OTHER.format(versions)}{place}: {why}", [first, *findings[1:]])
 
 
 _EACH_OTHER: Final = "{} and the new schema cannot read each other's messages"
 
 
-def _own_pointer(one: Incompatibility) -> str:
-    return one.reader_pointer if one.reader == CANDIDATE else one.writer_pointer
-
-
-def _incompatible(subject: str, one: Incompatibility, places: DefinitionLocations) -> Finding:
-    mine, other = one.reader_pointer, one.writer_pointer
-    if one.reader != CANDIDATE:
-        mine, other = other, mine
-    found = make_finding(
-        one.rule, _message([one]), location=places.new(mine), subject=subject, hint=one.hint
+def _own_pointer(incompatibility: Incompatibility) -> str:
+    return (
+        incompatibility.reader_pointer
+        if incompatibility.reader == CANDIDATE
+        else incompatibility.writer_pointer
     )
-    return replace(found, compared=places.old(_version(one), other), cause=_common_cause(one))
 
 
-def _common_cause(one: Incompatibility) -> str:
+def _incompatible(
+    subject: str, incompatibility: Incompatibility, places: DefinitionLocations
+) -> Finding:
+    mine, other = incompatibility.reader_pointer, incompatibility.writer_pointer
+    if incompatibility.reader != CANDIDATE:
+        mine, other = other, mine
+    finding = make_finding(
+        incompatibility.rule,
+        _message([incompatibility]),
+        location=places.new(mine),
+        subject=subject,
+        hint=incompatibility.hint,
+    )
+    return replace(
+        finding,
+        compared=places.old(_version(incompatibility), other),
+        cause=_common_cause(incompatibility),
+    )
+
+
+def _common_cause(incompatibility: Incompatibility) -> str:
     """Without the version and the path, which are other ones for other topics."""
-    if one.reader != CANDIDATE:
-        return f"older versions cannot read messages of the new schema: {one.message}"
-    return f"the new schema cannot read messages of older versions: {one.message}"
+    if incompatibility.reader != CANDIDATE:
+        return f"older versions cannot read messages of the new schema: {incompatibility.message}"
+    return f"the new schema cannot read messages of older versions: {incompatibility.message}"
 
 
 def _message(same: Sequence[Incompatibility]) -> str:
-    one, versions = same[0], version_list([*dict.fromkeys(map(_number, same))])
+    incompatibility, versions = same[0], version_list([*dict.fromkeys(map(_number, same))])
     place = _place(same)
-    if one.reader != CANDIDATE:
-        return f"{versions}{_OLD_READ}{place}: {one.message}"
-    return f"{_NEW_READS}{versions}{place}: {one.message}"
+    if incompatibility.reader != CANDIDATE:
+        return f"{versions}{_OLD_READ}{place}: {incompatibility.message}"
+    return f"{_NEW_READS}{versions}{place}: {incompatibility.message}"
 
 
 def _place(same: Sequence[Incompatibility]) -> str:
-    paths = [*dict.fromkeys(f"'{one.path}'" for one in same if one.path)]
+    paths = [
+        *dict.fromkeys(
+            f"'{incompatibility.path}'" for incompatibility in same if incompatibility.path
+        )
+    ]
     return f" at {name_list(paths, _PLACES)}" if paths else ""
 
 
-def _version(one: Incompatibility) -> str:
-    return one.writer if one.reader == CANDIDATE else one.reader
+def _version(incompatibility: Incompatibility) -> str:
+    return incompatibility.writer if incompatibility.reader == CANDIDATE else incompatibility.reader
 
 
-def _number(one: Incompatibility) -> int:
-    return int(_version(one).removeprefix("v"))
+def _number(incompatibility: Incompatibility) -> int:
+    return int(_version(incompatibility).removeprefix("v"))
 
 
 def version_list(numbers: Sequence[int]) -> str:

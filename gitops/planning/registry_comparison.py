@@ -32,7 +32,7 @@ def _left(plan: Plan) -> str:
 
     Drift is not counted: no apply changes it, so waiting for one would never end.
     """
-    refused = sum(isinstance(one, RefusedSchema) for one in plan.notices)
+    refused = sum(isinstance(notice, RefusedSchema) for notice in plan.notices)
     counts = ((len(plan.actions), "action", "to carry out"), (refused, "schema", "refused"))
     return ", ".join(
         f"{number} {what}{'' if number == 1 else 's'} {how}"
@@ -78,14 +78,14 @@ def version_skews(plans: Sequence[Plan]) -> tuple[VersionSkew, ...]:
     """
     topics = sorted({topic for plan in plans for topic in plan.latest})
     found = (_skew(topic, plans) for topic in topics)
-    return tuple(one for one in found if one)
+    return tuple(version_skew for version_skew in found if version_skew)
 
 
 def _skew(topic: TopicName, plans: Sequence[Plan]) -> VersionSkew | None:
     entries = {plan.registry: plan.latest[topic] for plan in plans if topic in plan.latest}
     versions = {registry: entry.version for registry, entry in entries.items()}
-    first, *others = (entry.info for entry in entries.values())
-    same = all(is_same(first, other) for other in others)
+    first, *other_schemas = (entry.info for entry in entries.values())
+    same = all(is_same(first, schema) for schema in other_schemas)
     if same and len(set(versions.values())) == 1:
         return None
     return VersionSkew(topic=topic, versions=versions, same_schema=same)

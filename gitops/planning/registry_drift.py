@@ -83,7 +83,7 @@ class DriftInput:
 def find_drift(drift_input: DriftInput) -> DriftReport:
     """The drift of one registry, with what is no drift counted."""
     search = _Search(drift_input)
-    drifts = sorted(search.drifts(), key=lambda one: _place(one.subject))
+    drifts = sorted(search.drifts(), key=lambda drift: _place(drift.subject))
     plan_input = drift_input.plan_input
     limit = drift_input.provenance.limit
     of_history = f"Versions that only earlier files declared are unknown: {limit}."
@@ -143,7 +143,10 @@ class _Search:
             chain.from_iterable(map(self._schema, outcomes)),
             chain.from_iterable(map(self._losses, self._observed.topics.values())),
             map(_unmanaged_topic, self._input.unmanaged),
-            (UnmanagedNamespace(namespace=one) for one in self._input.unmanaged_namespaces),
+            (
+                UnmanagedNamespace(namespace=unmanaged_namespace)
+                for unmanaged_namespace in self._input.unmanaged_namespaces
+            ),
         )
 
     def _namespace_or_policy(self, action: object) -> Iterator[Drift]:
@@ -188,7 +191,7 @@ class _Search:
         if before is None or not live.exists:
             return
         managed = dict(managed_items(self._plan_input.desired.subject(subject).policies))
-        old, new = (dict(managed_items(one.policies)) for one in (before, live))
+        old, new = (dict(managed_items(state.policies)) for state in (before, live))
         for key in sorted(new.keys() - managed.keys()):
             if not is_same_value(key, old.get(key), new[key]):
                 drift = PolicyDrift(
@@ -320,7 +323,7 @@ class _Search:
             case RegisterSchema() if outcome.accepted:
                 return DefinitionAnswer(version=outcome.version, is_new=True, consumers=consumers)
             case _:
-                reasons = dict.fromkeys(one.message for one in outcome.findings)
+                reasons = dict.fromkeys(finding.message for finding in outcome.findings)
                 return DefinitionAnswer(version=None, reasons=tuple(reasons), consumers=consumers)
 
     def _consumers(self, topic: TopicName) -> str:
@@ -365,12 +368,12 @@ class _Search:
         return self._recorded_topic(subject)
 
     def _recorded_namespace(self, name: NamespaceName) -> NamespaceState | None:
-        found = self._recorded.namespaces.get(name)
-        return found if found is not None and found.exists else None
+        state = self._recorded.namespaces.get(name)
+        return state if state is not None and state.exists else None
 
     def _recorded_topic(self, topic: TopicName) -> TopicState | None:
-        found = self._recorded.topics.get(topic)
-        return None if found is None or found == TopicState(topic=topic) else found
+        state = self._recorded.topics.get(topic)
+        return None if state is None or state == TopicState(topic=topic) else state
 
 
 def _unmanaged_topic(state: TopicState) -> UnmanagedTopic:
@@ -378,7 +381,7 @@ def _unmanaged_topic(state: TopicState) -> UnmanagedTopic:
     return UnmanagedTopic(
         topic=state.topic,
         type=history.latest.info.type if history.latest else None,
-        versions=tuple(one.version for one in history.entries),
+        versions=tuple(entry.version for entry in history.entries),
         since=history.entries[0].timestamp if history.entries else None,
         policies=dict(managed_items(state.policies)),
     )

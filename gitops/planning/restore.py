@@ -122,18 +122,18 @@ def prove_restore(given: RestoreInput) -> Restore:
         )
         for name, recorded in sorted(given.recorded.topics.items())
     )
-    others = tuple(_other_obstacles(given))
-    topics = tuple(one.with_remedies(given.registry) for one in topics)
-    is_possible = not others and not any(one.obstacles for one in topics)
+    other_obstacles = tuple(_other_obstacles(given))
+    topics = tuple(restore.with_remedies(given.registry) for restore in topics)
+    is_possible = not other_obstacles and not any(restore.obstacles for restore in topics)
     by_namespace: dict[NamespaceName, list[TopicRestore]] = {
         n: [] for n in given.recorded.namespaces
     }
-    for one in topics:
-        by_namespace[one.topic.namespace].append(one)
+    for topic in topics:
+        by_namespace[topic.topic.namespace].append(topic)
     actions = [
         action
-        for name, its in sorted(by_namespace.items())
-        for action in (_namespace_actions(name, its, given) if is_possible else ())
+        for name, restores in sorted(by_namespace.items())
+        for action in (_namespace_actions(name, restores, given) if is_possible else ())
     ]
     plan = Plan(
         registry=given.registry,
@@ -144,7 +144,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         observed=state_fingerprints(given.live),
         namespaces=len(given.recorded.namespaces),
         topics=len(topics),
-        unchanged=sum(one.is_there for one in topics),
+        unchanged=sum(restore.is_there for restore in topics),
     )
     left = (*lockouts.kept, *_other_partitions(given))
     kept = {difference.subject for difference in lockouts.kept}
@@ -159,7 +159,7 @@ def prove_restore(given: RestoreInput) -> Restore:
         source=given.source,
         plan=plan,
         topics=topics,
-        others=others,
+        others=other_obstacles,
         left=left,
         additions=given.additions,
         notes=tuple(warnings),
@@ -193,10 +193,10 @@ def _difference(recorded: SchemaHistory, live: SchemaHistory) -> str:
     return ""
 
 
-def _is_same(one: SchemaEntry, other: SchemaEntry) -> bool:
+def _is_same(left: SchemaEntry, entry: SchemaEntry) -> bool:
     """Whether both are the same version, to the byte and with the same properties."""
-    same_number = one.version == other.version
-    return same_number and schema_fingerprint(one.info) == schema_fingerprint(other.info)
+    same_number = left.version == entry.version
+    return same_number and schema_fingerprint(left.info) == schema_fingerprint(entry.info)
 
 
 # One history.
@@ -501,16 +501,16 @@ def _loosened(live: _P, recorded: _P) -> _P:
 def _other_partitions(given: RestoreInput) -> Iterator[Difference]:
     """Messages keep their partition, so a key's may be on another one than what follows them."""
     for topic, recorded in sorted(given.recorded.partitions.items()):
-        found = given.live.partitions.get(topic)
-        if not (recorded.exists and found and found.exists) or found.count in (
+        partitions = given.live.partitions.get(topic)
+        if not (recorded.exists and partitions and partitions.exists) or partitions.count in (
             None,
             recorded.count,
         ):
             continue
-        command = partitions_command(topic, recorded.count or 0, found.count)
+        command = partitions_command(topic, recorded.count or 0, partitions.count)
         yield Difference(
             subject=topic,
-            reason=f"{counted(found.count)} in the registry, {counted(recorded.count)} in the "
+            reason=f"{counted(partitions.count)} in the registry, {counted(recorded.count)} in the "
             "snapshot",
             hint=f"add them: {command}" if command else FIXED_PARTITIONS,
         )
@@ -527,8 +527,8 @@ def _namespace_actions(
         yield CreateNamespace(namespace=name)
     held = _held(live.policies, recorded, topics, given.broker)
     yield from _begin(name, live.policies, recorded.policies, held)
-    for one in topics:
-        yield from _topic_actions(one, given)
+    for topic in topics:
+        yield from _topic_actions(topic, given)
     yield from _end(name, live.policies, recorded.policies, held)
 
 
@@ -544,9 +544,9 @@ def _held(
     two of them. A namespace that has never heard of auto-update is left alone: Pulsar could not
     take the setting back (4.0.7).
     """
-    numbers = [one for one in topics if one.versions or one.deletions]
+    numbers = [topic for topic in topics if topic.versions or topic.deletions]
     held: dict[str, PolicyValue] = {}
-    if any(len(one.recorded.entries) > 1 for one in numbers):
+    if any(len(number.recorded.entries) > 1 for number in numbers):
         strategy = effective_strategy(TopicPolicies(), live, broker)
         held |= {} if strategy is _OPEN else {_STRATEGY: _OPEN}
     settings = (live.is_allow_auto_update_schema, recorded.policies.is_allow_auto_update_schema)
@@ -555,28 +555,28 @@ def _held(
     return held
 
 
-def _topic_actions(one: TopicRestore, given: RestoreInput) -> Iterator[Action]:
-    live, recorded = given.live.topics[one.topic], given.recorded.topics[one.topic]
+def _topic_actions(restore: TopicRestore, given: RestoreInput) -> Iterator[Action]:
+    live, recorded = given.live.topics[restore.topic], given.recorded.topics[restore.topic]
     own = live.policies.schema_compatibility_strategy
     is_strict = own not in (None, _OPEN, Strategy.UNDEFINED)
-    held = {_STRATEGY: _OPEN} if one.versions and is_strict else {}
-    found = given.live.partitions.get(one.topic)
-    if found and not found.exists:
-        count = given.recorded.partitions[one.topic].count or 0
-        yield CreateTopic(topic=one.topic, partitions=count)
-    yield from _begin(one.topic, live.policies, recorded.policies, held)
-    for number in one.deletions:
-        yield DeleteSchema(topic=one.topic, versions=(), tombstone=number)
-    entries = {entry.version: entry for entry in one.recorded.entries}
-    for number in one.versions:
+    held = {_STRATEGY: _OPEN} if restore.versions and is_strict else {}
+    partitions = given.live.partitions.get(restore.topic)
+    if partitions and not partitions.exists:
+        count = given.recorded.partitions[restore.topic].count or 0
+        yield CreateTopic(topic=restore.topic, partitions=count)
+    yield from _begin(restore.topic, live.policies, recorded.policies, held)
+    for number in restore.deletions:
+        yield DeleteSchema(topic=restore.topic, versions=(), tombstone=number)
+    entries = {entry.version: entry for entry in restore.recorded.entries}
+    for number in restore.versions:
         yield RegisterSchema(
-            topic=one.topic,
+            topic=restore.topic,
             info=entries[number].info,
             version=number,
             latest_version=number - 1 if number - 1 in entries else None,
             strategy=_OPEN,
         )
-    yield from _end(one.topic, live.policies, recorded.policies, held)
+    yield from _end(restore.topic, live.policies, recorded.policies, held)
 
 
 def _begin(

@@ -124,7 +124,7 @@ def _judged_whole(document: Mapping[str, Any], now: Plan) -> Plan:
     large enough for the limit to hold.
     """
     broken = any(one.get("rule") == _SHARE for one in document["findings"])
-    kept = (one for one in now.findings if one.rule != _SHARE or broken)
+    kept = (finding for finding in now.findings if finding.rule != _SHARE or broken)
     return replace(now, findings=tuple(kept))
 
 

@@ -33,7 +33,7 @@ def release_doubts(releases: Sequence[str]) -> Iterator[SettingRemark]:
             f"answers of {releases[0]} are shown, and another one may answer differently"
         )
         yield SettingRemark(key="release", message=message)
-    if unknown := [each for each in releases[1:] if find_line(each) is None]:
+    if unknown := [release for release in releases[1:] if find_line(release) is None]:
         message = (
             f"there is no profile of Pulsar {' and '.join(unknown)}, which brokers of the cluster "
             "have: what those answer is not known"
@@ -70,7 +70,10 @@ def rolling_upgrade_findings(case: TopicCase, broker: BrokerSettings) -> Iterato
         return
     accepted = register(history, case.desired, case.strategy, case.line).accepted
     decisions = other_answers(
-        broker, lambda other: register(history, case.desired, case.strategy, line_of(other))
+        broker,
+        lambda broker_settings: register(
+            history, case.desired, case.strategy, line_of(broker_settings)
+        ),
     )
     for release, decision in decisions:
         if decision.accepted is not accepted:

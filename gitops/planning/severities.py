@@ -54,7 +54,7 @@ def rate_findings(
     findings: Iterable[Finding], rules: Mapping[str, Severity]
 ) -> tuple[Finding, ...]:
     """The findings with the configured severities, sorted by place; those switched off are gone."""
-    return tuple(sorted(apply_severities(findings, rules), key=lambda found: found.sort_key))
+    return tuple(sorted(apply_severities(findings, rules), key=lambda finding: finding.sort_key))
 
 
 def worst(findings: Iterable[Finding]) -> Severity:

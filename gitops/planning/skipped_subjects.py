@@ -61,13 +61,13 @@ def skip_blocked_subjects(plan: Plan, threshold: Severity) -> RemainingPlan:
             if subject is None:
                 return RemainingPlan(plan=plan, is_blocked=True)
             reasons.setdefault(subject, (finding.rule, member.message))
-    created = {one.namespace for one in plan.actions if isinstance(one, CreateNamespace)}
+    created = {action.namespace for action in plan.actions if isinstance(action, CreateNamespace)}
     changed = {
-        one.subject
-        for one in plan.actions
-        if isinstance(one, SetPolicy) and isinstance(one.subject, NamespaceName)
+        action.subject
+        for action in plan.actions
+        if isinstance(action, SetPolicy) and isinstance(action.subject, NamespaceName)
     }
-    for topic in sorted(one for one in reasons if isinstance(one, TopicName)):
+    for topic in sorted(reason for reason in reasons if isinstance(reason, TopicName)):
         namespace = topic.namespace
         if namespace in changed - created:
             why = f"{topic} is skipped, and the policies of its namespace decide about it"

@@ -90,7 +90,10 @@ def settle(
     if not is_open or managed or observed.topic.domain == "non-persistent":
         return UnloosenedTopic(state=observed)
     by_fingerprint = {waiver.fingerprint: waiver.name for waiver in waivers}
-    for own in (None, *(each for each in Strategy if each not in (OPEN, Strategy.UNDEFINED))):
+    for own in (
+        None,
+        *(strategy for strategy in Strategy if strategy not in (OPEN, Strategy.UNDEFINED)),
+    ):
         for history, info in _unfinished(desired, observed) if waivers else ():
             made = waiver_fingerprint(observed.topic, history, info, own=own, strategy=holds(own))
             if made in by_fingerprint:

@@ -108,10 +108,10 @@ def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding
     """The findings as they read once the waiver already lets the schema pass: no error is left."""
     said = _approval(waiver)
     return tuple(
-        replace(one, severity=Severity.INFO, hint=said, patch="")
-        if one.severity is Severity.ERROR
-        else one
-        for one in findings
+        replace(finding, severity=Severity.INFO, hint=said, patch="")
+        if finding.severity is Severity.ERROR
+        else finding
+        for finding in findings
     )
 
 
@@ -130,8 +130,10 @@ def used_waivers(waivers: Iterable[Waiver], plans: Iterable[Plan]) -> tuple[Waiv
     used = {
         entry.waiver for entry in entries if isinstance(entry, RegisterSchema | SchemaSwallowed)
     }
-    approvals = {one.hint for plan in plans for one in plan.findings if is_waived(one)}
-    return tuple(one for one in waivers if one.name in used or _approval(one) in approvals)
+    approvals = {finding.hint for plan in plans for finding in plan.findings if is_waived(finding)}
+    return tuple(
+        waiver for waiver in waivers if waiver.name in used or _approval(waiver) in approvals
+    )
 
 
 def propose_waiver(
@@ -233,9 +235,9 @@ def with_written_proposals(plan: Plan, files: Collection[str]) -> Plan:
 def _each(plan: Plan, edit: Callable[[WaiverProposal], WaiverProposal | None]) -> Plan:
     proposals = tuple(kept for proposal in plan.proposals if (kept := edit(proposal)))
 
-    def edited(one: Notice) -> Notice:
-        if isinstance(one, RefusedSchema) and one.waiver:
-            return replace(one, waiver=edit(one.waiver))
-        return one
+    def edited(refusal: Notice) -> Notice:
+        if isinstance(refusal, RefusedSchema) and refusal.waiver:
+            return replace(refusal, waiver=edit(refusal.waiver))
+        return refusal
 
     return replace(plan, notices=tuple(map(edited, plan.notices)), proposals=proposals)

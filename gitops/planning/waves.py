@@ -31,7 +31,7 @@ def _chains(run: Iterable[Action]) -> list[Chain]:
     by_topic: dict[object, list[Action]] = {}
     for action in run:
         by_topic.setdefault(subject_of(action), []).append(action)
-    return [tuple(each) for each in by_topic.values()]
+    return [tuple(actions) for actions in by_topic.values()]
 
 
 def is_one_history(first: Action | None, second: Action | None) -> bool:

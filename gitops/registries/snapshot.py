@@ -80,9 +80,9 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def accepted_loss(self, topic: TopicName) -> AcceptedLoss | None:
         """Versions of a topic whose loss was accepted, None where nothing was."""
         for file in self._candidates(topic):
-            found = read_accepted_loss(self.tree, file)
-            if found and found[0].keeper == topic.keeper:
-                return found[1]
+            accepted_loss = read_accepted_loss(self.tree, file)
+            if accepted_loss and accepted_loss[0].keeper == topic.keeper:
+                return accepted_loss[1]
         return None
 
     @cached_property
@@ -118,13 +118,13 @@ class SnapshotRegistry(ReadOnlyRegistry):
     def _recorded(self, topic: TopicName) -> tuple[TopicState, TopicPartitions | None]:
         """What was recorded of a topic under either domain: a schema history has none."""
         for file in self._candidates(topic):
-            found, partitions = read_topic(self.tree, file)
-            if (found.topic.namespace, found.topic.local_name) == (
+            state, partitions = read_topic(self.tree, file)
+            if (state.topic.namespace, state.topic.local_name) == (
                 topic.namespace,
                 topic.local_name,
             ):
-                is_counted = partitions.exists and found.topic == topic
-                return found, partitions if is_counted else None
+                is_counted = partitions.exists and state.topic == topic
+                return state, partitions if is_counted else None
         return TopicState(topic=topic), None
 
     def _candidates(self, topic: TopicName) -> Iterator[str]:

@@ -30,9 +30,9 @@ def verdict_text(report: AuditReport) -> str:
         return f"✗ {lost}{_other_errors(report)}{_unread(report)}"
     counted = severity_counts(report.findings)
     ready = f"{report.target} refuses nothing that {report.line} accepts" if report.target else ""
-    worst = max((one.severity for one in report.findings), default=Severity.OFF)
-    errors = [one for one in report.findings if one.severity is Severity.ERROR]
-    if ready and errors and not any(one.rule.startswith(_OF_UPGRADE) for one in errors):
+    worst = max((finding.severity for finding in report.findings), default=Severity.OFF)
+    errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
+    if ready and errors and not any(error.rule.startswith(_OF_UPGRADE) for error in errors):
         # The upgrade is safe, the registry is not in order: two facts, two signs.
         sign = "⚠" if report.limits else "✓"
         return f"{sign} {ready}; ✗ {counted} in the registry as it is{_unread(report)}"
@@ -44,8 +44,10 @@ def verdict_text(report: AuditReport) -> str:
 
 def _other_errors(report: AuditReport) -> str:
     """Errors that are there without any upgrade."""
-    others = [one for one in report.findings if not one.rule.startswith(_OF_UPGRADE)]
-    errors = sum(one.severity is Severity.ERROR for one in others)
+    other_findings = [
+        finding for finding in report.findings if not finding.rule.startswith(_OF_UPGRADE)
+    ]
+    errors = sum(other_finding.severity is Severity.ERROR for other_finding in other_findings)
     return f"; {count(errors, 'other error')}" if errors else ""
 
 

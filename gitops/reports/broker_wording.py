@@ -44,7 +44,7 @@ def _settings(broker: BrokerSettings) -> Iterator[str]:
             shown = ("on" if value else "off") if isinstance(value, bool) else value.value
             yield f"{_WORDS[name].format(shown)}{_source(broker, name)}"
     if types := broker.types_without_checker:
-        yield f"no checker for {' and '.join(each.value for each in types)}"
+        yield f"no checker for {' and '.join(schema_type.value for schema_type in types)}"
 
 
 def with_evidence(release: str) -> str:

@@ -46,10 +46,16 @@ def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
     """Those of the change and of its plans, not those of drift; the worst first, then by place."""
     rank = worst_first(report)
     said = [(one, "") for one in report.findings]
-    said += [(one, its.plan.registry) for its in report.registries for one in its.plan.findings]
+    said += [
+        (one, registry_check.plan.registry)
+        for registry_check in report.registries
+        for one in registry_check.plan.findings
+    ]
     found: dict[tuple[str, str, Location | None], tuple[Finding, list[str]]] = {}
-    for one, registry in sorted(said, key=lambda pair: rank(pair[0])):
-        _, registries = found.setdefault((one.fingerprint, one.message, one.location), (one, []))
+    for finding, registry in sorted(said, key=lambda pair: rank(pair[0])):
+        _, registries = found.setdefault(
+            (finding.fingerprint, finding.message, finding.location), (finding, [])
+        )
         if registry and registry not in registries:
             registries.append(registry)
     return tuple(ReportedFinding(finding=one, registries=tuple(on)) for one, on in found.values())
@@ -61,18 +67,18 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
     Those of several registries are of the same topics, and may differ in the versions.
     """
     by_registries: dict[tuple[str, ...], list[Finding]] = {}
-    for one in findings:
-        by_registries.setdefault(one.registries, []).append(one.finding)
-    places = {(one.finding, one.registries): number for number, one in enumerate(findings)}
+    for finding in findings:
+        by_registries.setdefault(finding.registries, []).append(finding.finding)
+    places = {(cause.finding, cause.registries): number for number, cause in enumerate(findings)}
     found = [
         (places[cause.members[0], on], ReportedFinding(finding=cause.finding, registries=on))
         for on, its in by_registries.items()
         for cause in causes_of(its)
     ]
     alike: dict[Hashable, list[ReportedFinding]] = {}
-    for _, one in sorted(found, key=lambda pair: pair[0]):
-        alike.setdefault(_key_without_versions(one.finding), []).append(one)
-    return tuple(told for its in alike.values() for told in _joined(its))
+    for _, finding in sorted(found, key=lambda pair: pair[0]):
+        alike.setdefault(_key_without_versions(finding.finding), []).append(finding)
+    return tuple(cause for causes in alike.values() for cause in _joined(causes))
 
 
 _VERSIONS: Final = re.compile(r"\bv\d+(?: to v\d+)?(?:, v\d+(?: to v\d+)?)*")
@@ -87,13 +93,13 @@ def _key_without_versions(finding: Finding) -> Hashable:
 
 def _joined(alike: Sequence[ReportedFinding]) -> Iterable[ReportedFinding]:
     """One for all registries: `messages of v0 on production and v1, v0 on staging`."""
-    on = [name for one in alike for name in one.registries]
-    if len(alike) == 1 or len(set(on)) < len(on) or not all(one.registries for one in alike):
+    on = [name for cause in alike for name in cause.registries]
+    if len(alike) == 1 or len(set(on)) < len(on) or not all(cause.registries for cause in alike):
         return alike
-    found = [(_VERSIONS.search(one.finding.message), one.registries) for one in alike]
-    versions = " and ".join(f"{each[0]} on {', '.join(names)}" for each, names in found if each)
+    found = [(_VERSIONS.search(cause.finding.message), cause.registries) for cause in alike]
+    versions = " and ".join(f"{match[0]} on {', '.join(names)}" for match, names in found if match)
     message = _VERSIONS.sub(lambda _: versions, alike[0].finding.message, count=1)
-    members = dict.fromkeys(member for one in alike for member in one.finding.members)
+    members = dict.fromkeys(member for cause in alike for member in cause.finding.members)
     return [ReportedFinding(finding=group(message, [*members]), registries=tuple(on))]
 
 
@@ -109,22 +115,22 @@ class RegistryCauses:
 
     def shortened(self, findings: Iterable[Finding], registry: str) -> tuple[Finding, ...]:
         """The findings; one that another registry has already without its details and its edit."""
-        return tuple(self._shortened(one, registry) for one in findings)
+        return tuple(self._shortened(finding, registry) for finding in findings)
 
-    def _shortened(self, one: Finding, registry: str) -> Finding:
-        first = self._first.setdefault(_key_without_versions(one), registry)
+    def _shortened(self, finding: Finding, registry: str) -> Finding:
+        first = self._first.setdefault(_key_without_versions(finding), registry)
         if first == registry:
-            return one
-        self.repeated.add(one.location)
+            return finding
+        self.repeated.add(finding.location)
         hint = f"the same cause as on {first}, above"
-        cause = one.cause.partition(": ")[0]
-        return replace(one, message=claim(one), cause=cause, hint=hint, patch="")
+        cause = finding.cause.partition(": ")[0]
+        return replace(finding, message=claim(finding), cause=cause, hint=hint, patch="")
 
 
 def told_messages(report: CheckReport) -> frozenset[str]:
     """What the findings of a report say, as they stand in it."""
-    causes = [one.finding for one in reported_causes(all_findings(report))]
-    return frozenset(told.message for cause in causes for told in (cause, *cause.members))
+    causes = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
+    return frozenset(finding.message for cause in causes for finding in (cause, *cause.members))
 
 
 def claim(finding: Finding) -> str:
@@ -161,8 +167,8 @@ def versions_text(skew: VersionSkew) -> str:
 
 def refusals(report: CheckReport) -> Iterator[RefusedSchema]:
     """Each schema that a registry of the report refuses."""
-    for its in report.registries:
-        yield from (each for each in its.plan.notices if isinstance(each, RefusedSchema))
+    for registry in report.registries:
+        yield from (notice for notice in registry.plan.notices if isinstance(notice, RefusedSchema))
 
 
 def verdict(report: CheckReport) -> Verdict:
@@ -170,7 +176,9 @@ def verdict(report: CheckReport) -> Verdict:
 
     What only a waiver lets pass, such as a schema or a lockout, is worse than a warning.
     """
-    worst = max((one.finding.severity for one in all_findings(report)), default=Severity.OFF)
+    worst = max(
+        (finding.finding.severity for finding in all_findings(report)), default=Severity.OFF
+    )
     if any(refusals(report)):
         return Verdict.REFUSED
     if report.failures:
@@ -185,11 +193,13 @@ def verdict(report: CheckReport) -> Verdict:
 def rollout_title(report: CheckReport) -> str:
     """The heading above the acts of a rollout: not as if a change with errors could be merged."""
     if verdict(report) is Verdict.REFUSED:
-        if any(one.edited for one in report.registries):
+        if any(registry.edited for registry in report.registries):
             return "Rollout, with the edits that are shown above"
         return "Rollout of the accepted schemas, without the refused ones"
-    found = (one.finding for one in all_findings(report))
-    others = {one.rule for one in found if one.severity is Severity.ERROR} - {CLIENTS_FIRST}
+    found = (finding.finding for finding in all_findings(report))
+    others = {finding.rule for finding in found if finding.severity is Severity.ERROR} - {
+        CLIENTS_FIRST
+    }
     if others == {SPLIT}:
         return "Rollout of the schemas, once the policy is merged"
     return "Rollout, once the other errors are fixed" if others else "Rollout"
@@ -205,10 +215,10 @@ def shows_rollout(report: CheckReport) -> bool:
 
     Where nothing can be merged, a rollout in which nobody has to upgrade helps nobody.
     """
-    found = (one.finding for one in all_findings(report))
-    if any(one.rule == UNREADABLE and one.severity is Severity.ERROR for one in found):
+    found = (finding.finding for finding in all_findings(report))
+    if any(finding.rule == UNREADABLE and finding.severity is Severity.ERROR for finding in found):
         return False
-    rollouts = [one.to_merge.rollout for one in report.registries]
+    rollouts = [registry.to_merge.rollout for registry in report.registries]
     return not is_blocked(report) or any(
         UpgradeOrder(rollout).is_any or rollout.strategies or rollout.migrations
         for rollout in rollouts
@@ -217,7 +227,7 @@ def shows_rollout(report: CheckReport) -> bool:
 
 def is_split(report: CheckReport) -> bool:
     """Whether a policy has to be merged first and alone, so that there are two merges."""
-    return any(one.finding.rule == SPLIT for one in all_findings(report))
+    return any(finding.finding.rule == SPLIT for finding in all_findings(report))
 
 
 def waived_schemas(
@@ -225,9 +235,9 @@ def waived_schemas(
 ) -> tuple[tuple[str, RegisterSchema | SchemaSwallowed], ...]:
     """The registry and the schema, of each that is let pass by a waiver only."""
     return tuple(
-        (its.plan.registry, entry)
-        for its in report.registries
-        for entry in (*its.plan.actions, *its.plan.notices)
+        (registry.plan.registry, entry)
+        for registry in report.registries
+        for entry in (*registry.plan.actions, *registry.plan.notices)
         if isinstance(entry, RegisterSchema | SchemaSwallowed) and entry.waiver
     )
 
@@ -241,7 +251,7 @@ def waived_lockouts(report: CheckReport) -> tuple[Finding, ...]:
 
 def count_unanswered(report: CheckReport) -> tuple[int, int]:
     """How many registries have no answer, of how many; a replay that failed is not counted."""
-    answered = {one.plan.registry for one in report.registries}
+    answered = {registry.plan.registry for registry in report.registries}
     replays = {f"{name} (replay)" for name in answered}
     missing = report.failures.keys() - replays
     return len(missing), len(missing) + len(answered)
@@ -261,7 +271,7 @@ def affected_text(touched: Impact) -> tuple[tuple[str, tuple[TopicName, ...]], .
     for topic, files in touched.topics.items():
         for file in files:
             found.setdefault(file, []).append(topic)
-    return tuple((file, tuple(its)) for file, its in sorted(found.items()) if len(its) > 1)
+    return tuple((file, tuple(topics)) for file, topics in sorted(found.items()) if len(topics) > 1)
 
 
 def severity_counts(findings: Iterable[Finding]) -> str:
@@ -337,9 +347,9 @@ def base_line(finding: Finding) -> str:
 def see_line(finding: Finding, prefix: str) -> str:
     """`See clients/billing.yaml:9.`, of what is shown on another line, of a change; else empty."""
     places = dict.fromkeys(
-        f"{git_root_path(prefix, one.file)}:{one.line}"
-        for one in finding.other_places
-        if one.line and not one.in_base
+        f"{git_root_path(prefix, other_place.file)}:{other_place.line}"
+        for other_place in finding.other_places
+        if other_place.line and not other_place.in_base
     )
     return f"See {name_list(list(places), _PLACES)}." if finding.changed and places else ""
 

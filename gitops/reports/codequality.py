@@ -34,13 +34,13 @@ def codequality_text(result: ReviewResult) -> str:
         _entry("PULSAR-NO-ANSWER", f"no answer from {name}: {why}", f"failure {name}")
         for name, why in sorted(report.failures.items())
     ]
-    for told in reported_causes(all_findings(report)):
-        finding = told.finding
+    for reported_cause in reported_causes(all_findings(report)):
+        finding = reported_cause.finding
         if finding.severity not in _SEVERITIES:
             continue
         seen[finding.fingerprint] += 1
         number = f"{finding.fingerprint}:{seen[finding.fingerprint]}"
-        entry = _entry(finding.rule, _description(told, result.folder), number)
+        entry = _entry(finding.rule, _description(reported_cause, result.folder), number)
         entry["severity"] = _SEVERITIES[finding.severity]
         entry["location"] = _place(finding.place or _WHOLE, result.folder)
         entries.append(entry)
@@ -57,8 +57,8 @@ def _entry(rule: str, text: str, fingerprint: str) -> dict[str, Any]:
     }
 
 
-def _description(told: ReportedFinding, prefix: str) -> str:
-    finding, on = told.finding, ", ".join(told.registries)
+def _description(cause: ReportedFinding, prefix: str) -> str:
+    finding, on = cause.finding, ", ".join(cause.registries)
     names = subjects_text(finding, _NAMED)
     said = (
         f"{finding.rule}{f' on {on}' if on else ''}: {_subject(finding)}{finding.message}.",

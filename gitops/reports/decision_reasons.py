@@ -64,15 +64,17 @@ class Reasons:
         if len(findings) == 1:
             yield self.text(findings[0], findings[0].message)
             return
-        is_mixed = len({one.rule == CLIENTS_FIRST for one in findings}) > 1
+        is_mixed = len({finding.rule == CLIENTS_FIRST for finding in findings}) > 1
         yield from self._brief(findings[:_SHOWN], is_mixed=is_mixed)
         left = findings[_SHOWN:]
-        if left and all(one.rule == CLIENTS_FIRST for one in left):
+        if left and all(finding.rule == CLIENTS_FIRST for finding in left):
             yield from self._brief(left[:_SHOWN], is_mixed=is_mixed)
             if len(left) > _SHOWN:
                 yield more_text(len(left) - _SHOWN)
         elif left:
-            titles = dict.fromkeys(RULES[one.rule].title for one in left if one.rule in RULES)
+            titles = dict.fromkeys(
+                RULES[finding.rule].title for finding in left if finding.rule in RULES
+            )
             number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
             yield f"{number}: {'; '.join(titles)}" if titles else more_text(len(left))
 
@@ -83,9 +85,11 @@ class Reasons:
         """
         return _text(self._reason(finding, said))
 
-    def of_warning(self, finding: Finding, told: Iterable[Finding]) -> str:
+    def of_warning(self, finding: Finding, findings: Iterable[Finding]) -> str:
         """Where its rule says the same of both sides, as one: each reads what the other writes."""
-        same = [one for one in told if (one.rule, one.subjects) == (finding.rule, finding.subjects)]
+        same = [
+            one for one in findings if (one.rule, one.subjects) == (finding.rule, finding.subjects)
+        ]
         first = self._reason(finding, claim(finding))
         if finding.rule != OTHER_VALUES or len(same) == 1:
             return _text(first)
@@ -96,11 +100,11 @@ class Reasons:
     def _brief(self, findings: Iterable[Finding], *, is_mixed: bool) -> Iterator[str]:
         """What they claim; what follows from one change is one reason."""
         merged: dict[tuple[str, str], list[tuple[bool, str]]] = {}
-        for one in findings:
-            is_late = one.rule == CLIENTS_FIRST
-            its = self._locked_out(one) if is_late else self._reason(one, claim(one))
-            key = (its.topic, its.change or its.effect)
-            merged.setdefault(key, []).append((is_late, its.effect if its.change else ""))
+        for finding in findings:
+            is_late = finding.rule == CLIENTS_FIRST
+            reason = self._locked_out(finding) if is_late else self._reason(finding, claim(finding))
+            key = (reason.topic, reason.change or reason.effect)
+            merged.setdefault(key, []).append((is_late, reason.effect if reason.change else ""))
         for (topic, change), effects in merged.items():
             first = sorted(effects, key=lambda one: not one[0])  # who reads it, then why it passes
             effect = "; ".join(filter(None, dict.fromkeys(said for _, said in first)))
@@ -124,28 +128,30 @@ class Reasons:
         origin = finding.members[0].origin
         if origin is None:
             return _Reason("", "", f"{clients} {late}")
-        its = self._changes.get(origin.subject, ())
-        for one in its:
-            if origin.word and last_name(one.path) == origin.word:
+        changes = self._changes.get(origin.subject, ())
+        for change in changes:
+            if origin.word and last_name(change.path) == origin.word:
                 need = "needs" if len(finding.subjects) == 1 else "need"
-                so = f"{need} it and " if one.kind is ChangeKind.REMOVED else ""
-                return _Reason(origin.subject, change_text(one), f"{clients} {so}{late}")
+                so = f"{need} it and " if change.kind is ChangeKind.REMOVED else ""
+                return _Reason(origin.subject, change_text(change), f"{clients} {so}{late}")
         return _Reason(origin.subject, "", f"{clients} {late}")
 
     def _change(self, finding: Finding, said: str) -> str:
         """What the files change at the place that the finding names."""
         first = finding.members[0]
-        found = _AT.search(said) or _AT.search(first.message)
-        if not found:
+        match = _AT.search(said) or _AT.search(first.message)
+        if not match:
             return ""
-        its = self._changes.get(first.subject, ())
-        at = [one for one in its if one.path == found[1] and not one.ignored]
+        changes = self._changes.get(first.subject, ())
+        at = [change for change in changes if change.path == match[1] and not change.ignored]
         if len(at) != 1:
             return ""
         if len(finding.subjects) > 1:  # each has it at another place
             at = [replace(at[0], path=last_name(at[0].path))]
         gone = [
-            one for one in its if one.kind is ChangeKind.REMOVED and _parent(one) == _parent(at[0])
+            change
+            for change in changes
+            if change.kind is ChangeKind.REMOVED and _parent(change) == _parent(at[0])
         ]
         if finding.hint.startswith(RENAME) and len(gone) == 1:
             return f"'{gone[0].path}' is gone, and '{at[0].path}' is new and has no default"

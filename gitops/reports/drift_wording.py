@@ -164,7 +164,10 @@ def _entry(sign: str, drift: Drift, title: str, lines: Sequence[DriftLine]) -> D
 
 
 def _version_lines(drift: VersionDrift) -> list[DriftLine]:
-    lines = [DriftLine(text=_version_text(one), changes=one.changes) for one in drift.versions]
+    lines = [
+        DriftLine(text=_version_text(version), changes=version.changes)
+        for version in drift.versions
+    ]
     latest = drift.versions[-1].version
     lines.append(DriftLine(text=_answer_text(drift.definition, latest)))
     if drift.definition.consumers:
@@ -175,9 +178,10 @@ def _version_lines(drift: VersionDrift) -> list[DriftLine]:
     return lines
 
 
-def _version_text(one: VersionOutsideGit) -> str:
+def _version_text(version: VersionOutsideGit) -> str:
     since = {True: ", in the snapshot too", False: ", not in the snapshot", None: ""}
-    return f"v{one.version} was registered {moment_text(one.timestamp)}{since[one.recorded]}"
+    moment = moment_text(version.timestamp)
+    return f"v{version.version} was registered {moment}{since[version.recorded]}"
 
 
 def _answer_text(answer: DefinitionAnswer, latest: int) -> str:
@@ -254,7 +258,7 @@ def _topic_text(drift: UnmanagedTopic) -> str:
 
 
 def _versions(versions: Sequence[int]) -> str:
-    return name_list([f"v{one}" for one in versions], _MOST_VERSIONS)
+    return name_list([f"v{version}" for version in versions], _MOST_VERSIONS)
 
 
 # The whole report: its first line, what it was compared with, what is no drift, and what to do.
@@ -276,9 +280,9 @@ def verdict_text(report: DriftReport) -> str:
         sign = "⚠" if report.unread else "✓"
         sign = "✗" if report.new_clients else sign
         return f"{sign} {report.registry}: no drift{unread}"
-    subjects = {one.subject for one in report.drifts}
-    topics = sum(isinstance(one, TopicName) for one in subjects)
-    spaces = sum(isinstance(one, NamespaceName) for one in subjects)
+    subjects = {drift.subject for drift in report.drifts}
+    topics = sum(isinstance(subject, TopicName) for subject in subjects)
+    spaces = sum(isinstance(subject, NamespaceName) for subject in subjects)
     counted = [count(topics, "topic")] if topics else []
     counted += [count(spaces, "namespace")] if spaces else []
     verb = "has" if len(subjects) == 1 else "have"
@@ -310,11 +314,13 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
     if number := report.without_schema:
         verb = "has" if number == 1 else "have"
         yield f"{count(number, 'topic')} without a manifest {verb} no schema, which is no drift"
-    if others := report.other_namespaces:
-        names = name_list([str(one) for one in others], _MOST_NAMESPACES)
-        verb = "is" if len(others) == 1 else "are"
+    if other_namespaces := report.other_namespaces:
+        names = name_list(
+            [str(other_namespace) for other_namespace in other_namespaces], _MOST_NAMESPACES
+        )
+        verb = "is" if len(other_namespaces) == 1 else "are"
         of_tenants = " of the same tenants" if report.namespaces else ""
-        said = f"{count(len(others), 'other namespace')}{of_tenants} {verb} not in git"
+        said = f"{count(len(other_namespaces), 'other namespace')}{of_tenants} {verb} not in git"
         yield f"{said}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
     if losses := report.recorded_losses:
         names = name_list(
@@ -358,9 +364,9 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
     adopt = f"{command('drift', report, options)} --adopt"
     yield f"if the registry is right: `{adopt}` writes it into the files"
     hidden = [
-        one
-        for one in report.drifts
-        if isinstance(one, SchemaDeletion) and one.versions and not one.begins_anew
+        drift
+        for drift in report.drifts
+        if isinstance(drift, SchemaDeletion) and drift.versions and not drift.begins_anew
     ]
     if hidden:
         topic = str(hidden[0].topic) if len(hidden) == 1 else "TOPIC"
@@ -371,18 +377,19 @@ def next_steps(report: DriftReport, options: Sequence[str] = ()) -> Iterator[str
         )
     first = f"`{command('restore', report, options)}`, " if begins_anew else ""
     yield f"if git is right: {first}`{command('plan', report, options)}`, then `apply`"
-    if any(isinstance(one, VersionDrift) for one in report.drifts):
+    if any(isinstance(drift, VersionDrift) for drift in report.drifts):
         yield "a version stays in the registry: `pulsar-gitops explain PLAN-R010`"
-    if any(isinstance(one, UnmanagedTopic) for one in report.drifts):
+    if any(isinstance(drift, UnmanagedTopic) for drift in report.drifts):
         yield "unmanaged topics: `plan --prune` deletes their schemas"
     if any(
-        isinstance(one, UnmanagedTopic) and one.topic.is_of_subscription for one in report.drifts
+        isinstance(drift, UnmanagedTopic) and drift.topic.is_of_subscription
+        for drift in report.drifts
     ):
         yield (
             "dead-letter and retry topics (…-DLQ, …-RETRY): declare them with the schema of the "
             "topic whose messages they get"
         )
-    if any(isinstance(one, VersionLoss) for one in report.drifts):
+    if any(isinstance(drift, VersionLoss) for drift in report.drifts):
         record = command("snapshot", report, options)
         restore = command("restore", report, options)
         yield (
@@ -408,7 +415,7 @@ def adoption_lines(adoption: Adoption) -> Iterator[str]:
 def left_lines(report: DriftReport, adoption: Adoption, options: Sequence[str]) -> Iterator[str]:
     """What has drifted and was not asked for, and what cannot be read."""
     handled = {*adoption.adopted, *adoption.refused}
-    left = len({one.subject for one in report.drifts} - handled)
+    left = len({drift.subject for drift in report.drifts} - handled)
     if left:
         verb = "has" if left == 1 else "have"
         subjects = count(left, "other topic or namespace", "other topics and namespaces")

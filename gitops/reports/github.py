@@ -55,11 +55,13 @@ def github(report: CheckReport, prefix: str = "") -> str:
     at its end. Where a level has more than GitHub shows, the last of it says how many are held
     back.
     """
-    told = reported_causes(all_findings(report))
+    causes = reported_causes(all_findings(report))
     lines: list[str] = []
     for severity in _LEVELS:
         its = list(_before_findings(report, severity, prefix))
-        its += [_annotation(one, prefix) for one in told if one.finding.severity is severity]
+        its += [
+            _annotation(cause, prefix) for cause in causes if cause.finding.severity is severity
+        ]
         shown = its if len(its) <= _LIMIT else its[: _LIMIT - 1]
         lines += shown
         if held := len(its) - len(shown):
@@ -82,21 +84,21 @@ def outputs(report: CheckReport) -> Mapping[str, str]:
     Errors and warnings are counted as they are shown: what has one cause is one.
     `digest` is that of the plan where there is one plan, else empty.
     """
-    told = [one.finding for one in reported_causes(all_findings(report))]
-    plans = [its.plan for its in report.registries]
+    findings = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
+    plans = [registry.plan for registry in report.registries]
     digests = {plan.registry: str(to_document(plan)["digest"]) for plan in plans}
     return {
         "verdict": verdict(report).value,
-        "errors": str(sum(one.severity is Severity.ERROR for one in told)),
-        "warnings": str(sum(one.severity is Severity.WARNING for one in told)),
+        "errors": str(sum(finding.severity is Severity.ERROR for finding in findings)),
+        "warnings": str(sum(finding.severity is Severity.WARNING for finding in findings)),
         "changes": str(sum(len(plan.actions) for plan in plans)),
         "digest": next(iter(digests.values())) if len(digests) == 1 else "",
         "digests": json.dumps(digests),
     }
 
 
-def _annotation(told: ReportedFinding, prefix: str) -> str:
-    finding, on = told.finding, ", ".join(told.registries)
+def _annotation(cause: ReportedFinding, prefix: str) -> str:
+    finding, on = cause.finding, ", ".join(cause.registries)
     subjects = name_list(sorted(finding.subjects), 1)
     about = f"{finding.rule} {subjects}{f' on {on}' if on else ''}"
     names = subjects_text(finding, _NAMED)
@@ -141,7 +143,7 @@ def _waived(action: RegisterSchema | SchemaSwallowed, registry: str, prefix: str
         by = by if action.accepted else "Pulsar would refuse it"
         by = f"{by} under {action.strategy.value}"
     text = f"{by}; the waiver {action.waiver} allows it"
-    where = next((one.place for one in action.findings), None)
+    where = next((finding.place for finding in action.findings), None)
     title = short(f"waived: {action.topic} on {registry}", _MAX_TITLE)
     return _command("warning", short(text, _MAX_MESSAGE), {**_place(where, prefix), "title": title})
 

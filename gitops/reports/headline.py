@@ -68,7 +68,11 @@ def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
         case Verdict.WARNINGS:
             return "⚠", f"{_good(report, topics)}{_losses(report)}, {_warned(report)}"
         case Verdict.WAIVED | Verdict.GOOD:
-            odd = any(topics[each] for each in TopicStatus if each < TopicStatus.WARNED)
+            odd = any(
+                topics[topic_status]
+                for topic_status in TopicStatus
+                if topic_status < TopicStatus.WARNED
+            )
             locked_out = "; clients can no longer connect" if waived_lockouts(report) else ""
             sign = "⚠" if odd or locked_out else "✓"
             return sign, f"{_good(report, topics)}{locked_out}"
@@ -82,7 +86,7 @@ def merge_text(report: CheckReport) -> str:
         case Verdict.UNKNOWN:
             return "Do not merge yet"
         case Verdict.ERRORS:
-            rules = _error_rules(one.finding for one in all_findings(report))
+            rules = _error_rules(finding.finding for finding in all_findings(report))
             return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
         case Verdict.WAIVED:
             reasons = "waivers' reasons are" if len(report.waivers) > 1 else "waiver's reason is"
@@ -125,7 +129,7 @@ def _why(report: CheckReport) -> str:
     """`: a field has no default`, where all refusals have one cause or one rule."""
     rules = {rule for notice in refusals(report) for rule in _error_rules(notice.findings)}
     titles = [RULES[rule].title for rule in rules if rule in RULES]
-    hints = [one.hint for notice in refusals(report) for one in notice.findings]
+    hints = [finding.hint for notice in refusals(report) for finding in notice.findings]
     if titles and all(hint.startswith(RENAME) for hint in hints):
         return ": a new field has no default, and may be an old one renamed"
     return f": {titles[0]}" if len(rules) == len(titles) == 1 else ""
@@ -133,24 +137,35 @@ def _why(report: CheckReport) -> str:
 
 def _others(report: CheckReport) -> str:
     """`; clients have to upgrade first`: the errors beside the refusals."""
-    refused = {one for notice in refusals(report) for one in notice.findings}
-    told = [one.finding for one in all_findings(report) if one.finding not in refused]
-    each_client = (each for one in told if one.rule == CLIENTS_FIRST for each in one.members)
-    late = {one.origin.subject for one in each_client if one.origin}
+    refused = {finding for notice in refusals(report) for finding in notice.findings}
+    findings = [
+        finding.finding for finding in all_findings(report) if finding.finding not in refused
+    ]
+    each_client = (
+        member
+        for finding in findings
+        if finding.rule == CLIENTS_FIRST
+        for member in finding.members
+    )
+    late = {finding.origin.subject for finding in each_client if finding.origin}
     counted = (UNREADABLE, *([CLIENTS_FIRST] if late else []))  # `_unread` counts the others
     waits = f"{len(late):,} other{' needs' if len(late) == 1 else 's need'} clients upgraded first"
-    others = _titles(one for one in told if one.rule not in counted)
+    others = _titles(finding for finding in findings if finding.rule not in counted)
     return "".join(f"; {each}" for each in (waits if late else "", others) if each)
 
 
 def _titles(findings: Iterable[Finding]) -> str:
-    errors = [one for one in findings if one.severity is Severity.ERROR and one.rule in RULES]
-    if any(one.rule == "CLIENT-R004" for one in errors):  # no client can upgrade first then
-        errors = [one for one in errors if one.rule != CLIENTS_FIRST]
-    errors.sort(key=lambda one: one.rule == CLIENTS_FIRST)
+    errors = [
+        finding
+        for finding in findings
+        if finding.severity is Severity.ERROR and finding.rule in RULES
+    ]
+    if any(finding.rule == "CLIENT-R004" for finding in errors):  # no client can upgrade first then
+        errors = [finding for finding in errors if finding.rule != CLIENTS_FIRST]
+    errors.sort(key=lambda finding: finding.rule == CLIENTS_FIRST)
     subjects: dict[str, set[str]] = {}
-    for one in errors:
-        subjects.setdefault(_title(one), set()).update(one.subjects)
+    for error in errors:
+        subjects.setdefault(_title(error), set()).update(error.subjects)
     titles = [_counted(title, len(names)) for title, names in subjects.items()]
     return f"{'; '.join(titles[:_NAMED])}{', …' if len(titles) > _NAMED else ''}"
 
@@ -170,14 +185,16 @@ def _title(finding: Finding) -> str:
 
 
 def _error_rules(findings: Iterable[Finding]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.rule for one in findings if one.severity is Severity.ERROR))
+    return tuple(
+        dict.fromkeys(finding.rule for finding in findings if finding.severity is Severity.ERROR)
+    )
 
 
 def _errors(report: CheckReport) -> str:
     """`2 errors: a renamed topic loses its history`."""
-    told = [one.finding for one in reported_causes(all_findings(report))]
-    errors = severity_counts(one for one in told if one.severity is Severity.ERROR)
-    titles = _titles(told)
+    findings = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
+    errors = severity_counts(finding for finding in findings if finding.severity is Severity.ERROR)
+    titles = _titles(findings)
     return titles if titles and report.base else f"{errors}{titles and f': {titles}'}"
 
 
@@ -198,8 +215,8 @@ def _without_schemas(report: CheckReport) -> str:
     """`no schema changes`, and how many policies change."""
     policies = {
         (action.subject, action.change.key)
-        for one in report.registries
-        for action in one.plan.actions
+        for registry in report.registries
+        for action in registry.plan.actions
         if isinstance(action, SetPolicy)
     }
     changed = f"{count(len(policies), 'policy change')}, " if policies else ""
@@ -237,7 +254,7 @@ def _only(loosened: int, number: int) -> str:
 
 
 def _changes(topics: _Standings) -> int:
-    return sum(number for each, number in topics.items() if each not in _NO_CHANGE)
+    return sum(number for topic_status, number in topics.items() if topic_status not in _NO_CHANGE)
 
 
 def _taken(topics: _Standings) -> int:
@@ -272,5 +289,5 @@ def _losses(report: CheckReport) -> str:
 
 
 def _warned(report: CheckReport) -> str:
-    told = [one.finding for one in reported_causes(all_findings(report))]
-    return severity_counts(one for one in told if one.severity is Severity.WARNING)
+    findings = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
+    return severity_counts(finding for finding in findings if finding.severity is Severity.WARNING)

@@ -71,10 +71,10 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     if not report.base:
         return MergeDecision((), (), ())
     its_verdict = verdict(report)
-    told = [one.finding for one in reported_causes(all_findings(report))]
+    findings = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
     reasons = Reasons(rows)
     if its_verdict is Verdict.WAIVED:
-        waived = _waived(report, told)
+        waived = _waived(report, findings)
         notes = [finding for finding in waived if finding.severity is Severity.INFO]
         allowed = dict.fromkeys(note.hint for note in notes)
         why = (*reasons.texts(waived), *allowed)
@@ -83,64 +83,70 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
     if its_verdict is Verdict.GOOD:
         remedies = tuple(_remedies(report, ())) or (_MERGE, *_after_merge(report))
         return MergeDecision(why=(), next=remedies, first=_first(report, rows), in_order=True)
-    decisive = _decisive(told, its_verdict)
+    decisive = _decisive(findings, its_verdict)
     unanswered = [f"{name}: {why}" for name, why in sorted(report.failures.items())]
-    besides = _besides(told, decisive)
+    besides = _besides(findings, decisive)
     return MergeDecision(
         why=(*reasons.texts([*decisive, *_late_for_edited(report)]), *unanswered[:_SHOWN]),
         next=tuple(_remedies(report, [*decisive, *besides])),
         first=_first(report, rows),
         in_order=bool(_early_names(report)),
-        warnings=tuple(f"{_NOT_BLOCKING}: {reasons.of_warning(one, told)}" for one in besides),
+        warnings=tuple(
+            f"{_NOT_BLOCKING}: {reasons.of_warning(finding, findings)}" for finding in besides
+        ),
     )
 
 
-def _decisive(told: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
+def _decisive(findings: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
     """What the verdict rests on; the clients, whose upgrades come last, at the end."""
     severity = Severity.WARNING if its_verdict is Verdict.WARNINGS else Severity.ERROR
-    found = [one for one in told if one.severity is severity]
-    return sorted(found, key=lambda one: one.rule == CLIENTS_FIRST)
+    found = [finding for finding in findings if finding.severity is severity]
+    return sorted(found, key=lambda finding: finding.rule == CLIENTS_FIRST)
 
 
 def _late_for_edited(report: CheckReport) -> Iterator[Finding]:
     """Who cannot reconnect once the refused schemas are edited as offered, and is not named yet."""
     refused = {str(notice.topic) for notice in refusals(report)}
-    for one in report.registries:
-        for found in one.edited.findings if one.edited else ():
-            if found.rule == CLIENTS_FIRST and found.origin and found.origin.subject in refused:
-                yield found
+    for registry in report.registries:
+        for finding in registry.edited.findings if registry.edited else ():
+            if (
+                finding.rule == CLIENTS_FIRST
+                and finding.origin
+                and finding.origin.subject in refused
+            ):
+                yield finding
 
 
-def _besides(told: Sequence[Finding], decisive: Sequence[Finding]) -> list[Finding]:
+def _besides(findings: Sequence[Finding], decisive: Sequence[Finding]) -> list[Finding]:
     """The first warning of each subject that nothing decisive is about, as far as there is room.
 
     What real messages show comes before what may happen to some.
     """
     known = {subject for one in decisive for subject in one.subjects}
     if any(one.rule == SPLIT for one in decisive):  # it tells of the policy
-        told = [one for one in told if one.rule != _LOOSENED]
+        findings = [one for one in findings if one.rule != _LOOSENED]
     found: list[Finding] = []
-    for one in sorted(told, key=lambda one: not one.rule.startswith(_REPLAY)):
-        if one.severity is Severity.WARNING and not known.issuperset(one.subjects):
-            known.update(one.subjects)
-            found.append(one)
+    for finding in sorted(findings, key=lambda one: not one.rule.startswith(_REPLAY)):
+        if finding.severity is Severity.WARNING and not known.issuperset(finding.subjects):
+            known.update(finding.subjects)
+            found.append(finding)
     return found[: max(0, _SHOWN - len(decisive))]
 
 
 def _review(report: CheckReport) -> str:
-    approvers = name_list(sorted({one.approved_by for one in report.waivers}), _NAMES)
+    approvers = name_list(sorted({waiver.approved_by for waiver in report.waivers}), _NAMES)
     its = "waiver's reason is" if len(report.waivers) == 1 else "waivers' reasons are"
     return f"make sure that the {its} still true, with {approvers} who approved it; then merge"
 
 
-def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
+def _waived(report: CheckReport, findings: Sequence[Finding]) -> list[Finding]:
     topics = {str(action.topic) for _, action in waived_schemas(report)}
     lockouts = {(lockout.rule, lockout.subject) for lockout in waived_lockouts(report)}
     return [
-        one
-        for one in told
-        if (one.severity is Severity.INFO and topics & set(one.subjects))
-        or (one.rule, one.subject) in lockouts
+        finding
+        for finding in findings
+        if (finding.severity is Severity.INFO and topics & set(finding.subjects))
+        or (finding.rule, finding.subject) in lockouts
     ]
 
 
@@ -149,17 +155,30 @@ def _waived(report: CheckReport, told: Sequence[Finding]) -> list[Finding]:
 
 def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]:
     """One edit is described; of several it is enough that there are some."""
-    mended = {one.location for one in findings if one.patch}
-    patched = [*{one.patch: one for one in findings if one.patch}.values()]
-    joined = [one for one in findings if one.is_mended_elsewhere]
-    others = [one for one in findings if not one.patch and one.rule not in (CLIENTS_FIRST, SPLIT)]
-    others = [one for one in others if one.location is None or one.location not in mended]
-    hints = _hints(report, [one for one in others if one not in joined])
+    mended = {finding.location for finding in findings if finding.patch}
+    patched = [*{finding.patch: finding for finding in findings if finding.patch}.values()]
+    joined = [finding for finding in findings if finding.is_mended_elsewhere]
+    other_findings = [
+        finding
+        for finding in findings
+        if not finding.patch and finding.rule not in (CLIENTS_FIRST, SPLIT)
+    ]
+    other_findings = [
+        other_finding
+        for other_finding in other_findings
+        if other_finding.location is None or other_finding.location not in mended
+    ]
+    hints = _hints(
+        report, [other_finding for other_finding in other_findings if other_finding not in joined]
+    )
     if len(patched) == 1:
         yield from _one_edit("" if joined else patched[0].hint)
     elif patched:
         yield from _several_edits(patched)
-    is_advised = any(one.severity is Severity.ERROR and _has_advice(report, one) for one in others)
+    is_advised = any(
+        other_finding.severity is Severity.ERROR and _has_advice(report, other_finding)
+        for other_finding in other_findings
+    )
     if any(refusals(report)) and not patched and not is_advised:
         yield "change the refused schemas, or have waivers approved"
     yield from hints[:_SHOWN]
@@ -183,8 +202,8 @@ def _has_advice(report: CheckReport, finding: Finding) -> bool:
 
 def _loosened_names(report: CheckReport) -> str:
     """The topics and namespaces with a policy that lets more through."""
-    loosened = [one for one in all_findings(report) if one.finding.rule == _LOOSENED]
-    names = sorted({name for one in loosened for name in one.finding.subjects})
+    loosened = [finding for finding in all_findings(report) if finding.finding.rule == _LOOSENED]
+    names = sorted({name for cause in loosened for name in cause.finding.subjects})
     return name_list(names, _SHOWN) or "its topics"  # whose finding may be switched off
 
 
@@ -200,11 +219,11 @@ def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
     several = len({one.subjects for one in findings}) > 1
     is_mixed = len({one.severity for one in findings}) > 1
     subjects: dict[str, dict[str, None]] = {}
-    for one in findings:
-        if advice := ", or ".join(dict.fromkeys(_schema_hints(report, one))) or one.hint:
-            is_free = is_mixed and one.severity < Severity.ERROR
+    for finding in findings:
+        if advice := ", or ".join(dict.fromkeys(_schema_hints(report, finding))) or finding.hint:
+            is_free = is_mixed and finding.severity < Severity.ERROR
             advice += f" (recommended, {_NOT_BLOCKING})" if is_free else ""
-            subjects.setdefault(advice, {}).update(dict.fromkeys(one.subjects))
+            subjects.setdefault(advice, {}).update(dict.fromkeys(finding.subjects))
     return [
         (f"{name_list([*names], _TOPICS)}: " if several and any(names) else "") + advice
         for advice, names in subjects.items()
@@ -213,12 +232,12 @@ def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
 
 def _schema_hints(report: CheckReport, unread: Finding) -> Iterator[str]:
     """What warnings about the schema advise, where messages of its topic cannot be read."""
-    for one in reported_causes(all_findings(report)) if unread.rule == UNREADABLE else ():
-        found = one.finding
-        is_schema = not found.rule.startswith(_REPLAY)
-        same = set(unread.subjects) & set(found.subjects)
-        if found.severity is Severity.WARNING and is_schema and same:
-            yield found.hint
+    for cause in reported_causes(all_findings(report)) if unread.rule == UNREADABLE else ():
+        finding = cause.finding
+        is_schema = not finding.rule.startswith(_REPLAY)
+        same = set(unread.subjects) & set(finding.subjects)
+        if finding.severity is Severity.WARNING and is_schema and same:
+            yield finding.hint
 
 
 def _one_edit(hint: str) -> Iterator[str]:
@@ -234,8 +253,8 @@ def _one_edit(hint: str) -> Iterator[str]:
 
 def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     """Those that mend, then those that have nothing but the old definition back."""
-    undone = [one for one in patched if UNDONE in one.hint]
-    mends = [one for one in patched if one not in undone]
+    undone = [finding for finding in patched if UNDONE in finding.hint]
+    mends = [finding for finding in patched if finding not in undone]
     below = " that are shown below" if len(patched) <= _EDITS else ""
     if len(mends) == 1:
         edit = f"make the edit that is shown below (`check --fix` makes it): {mends[0].hint}"
@@ -244,7 +263,7 @@ def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
         whose = f" for {_edited(mends)}" if undone else ""
         yield f"make the {len(mends):,} edits{below}{whose} (`check --fix` makes them)"
     if undone:
-        beside = all(_NEW_FIELD in one.hint for one in undone)
+        beside = all(_NEW_FIELD in finding.hint for finding in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"
         yield f"decide about {_edited(undone)}: drop the change (`check --fix` does), or {or_else}"
 
@@ -256,10 +275,10 @@ def _edited(findings: Sequence[Finding]) -> str:
 def _after_merge(report: CheckReport) -> Iterator[str]:
     """What has to be done after it, as the rollout of one registry has it."""
     if len(report.registries) == 1:
-        (one,) = report.registries
+        (registry_check,) = report.registries
         its = dropwhile(
             lambda line: line.kind is not ActKind.MERGE,
-            lines(one.to_merge.rollout, one.to_merge.plan),
+            lines(registry_check.to_merge.rollout, registry_check.to_merge.plan),
         )
         for line, later in pairwise([*its, None]):
             if line and line.kind not in (ActKind.MERGE, ActKind.OPTIONAL):
@@ -270,7 +289,7 @@ def _before_whom(line: Line, later: Line | None) -> str:
     """Who waits for a wait."""
     if line.kind is not ActKind.WAIT or not later:
         return ""
-    steps = (one.step for one in later.steps)
+    steps = (step.step for step in later.steps)
     names = sorted({step.service for step in steps if isinstance(step, Upgrade)})
     verb = f"upgrade{'s' if len(names) == 1 else ''}"
     return f", in a backlog or retained, before {name_list(names, _NAMES)} {verb}"
@@ -310,7 +329,7 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     """Why nobody upgrades before a merge that is possible."""
     if any(row.upgrade_first == NO_ORDER for row in rows):
         return "no order is safe: old and new schemas read each other's values wrong"
-    blocks = [block for one in report.registries for block in one.to_merge.rollout.blocks]
+    blocks = [block for registry in report.registries for block in registry.to_merge.rollout.blocks]
     if any(not block.in_plan for block in blocks):
         return "there is no safe order, see below"
     if all(row.upgrade_first == NONE for row in rows):
@@ -322,9 +341,12 @@ def _later_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     """Who upgrades by the strategies alone, or after the merge; empty for nobody."""
     undeclared = [one for one in dict.fromkeys(row.upgrade_first for row in rows) if "(by " in one]
     if undeclared:
-        why = dict.fromkeys(undeclared_text(one.to_merge.rollout) for one in _by_strategy(report))
+        why = dict.fromkeys(
+            undeclared_text(registry_check.to_merge.rollout)
+            for registry_check in _by_strategy(report)
+        )
         return f"{name_list(undeclared)}: {'; '.join(why)}"
-    orders = [UpgradeOrder(one.to_merge.rollout) for one in report.registries]
+    orders = [UpgradeOrder(registry.to_merge.rollout) for registry in report.registries]
     topics = {row.topic for row in rows}
     late = sorted({name for order in orders for name in order.late_names(topics)})
     if not late:
@@ -340,7 +362,9 @@ def _before(report: CheckReport) -> str:
 def _roles(report: CheckReport, names: Sequence[str]) -> str:
     """` (consumers)`, where all of them are."""
     known = [
-        one.to_merge.rollout.sides.get(name, ()) for one in report.registries for name in names
+        registry.to_merge.rollout.sides.get(name, ())
+        for registry in report.registries
+        for name in names
     ]
     roles = {side.role.value for sides in known for side in sides}
     return f" ({roles.pop()}{'s' if len(names) > 1 else ''})" if len(roles) == 1 else ""
@@ -348,10 +372,12 @@ def _roles(report: CheckReport, names: Sequence[str]) -> str:
 
 def _by_strategy(report: CheckReport) -> list[RegistryCheck]:
     """The registries of whose clients only the strategies are known; else all."""
-    found = [one for one in report.registries if one.to_merge.rollout.strategies]
-    return found or list(report.registries)
+    registry_checks = [
+        registry for registry in report.registries if registry.to_merge.rollout.strategies
+    ]
+    return registry_checks or list(report.registries)
 
 
 def _early_names(report: CheckReport) -> list[str]:
-    orders = [UpgradeOrder(one.to_merge.rollout) for one in report.registries]
+    orders = [UpgradeOrder(registry.to_merge.rollout) for registry in report.registries]
     return sorted({name for order in orders for name in order.early_names})

@@ -50,8 +50,8 @@ class DriftResult:
     @property
     def command(self) -> str:
         """The command that finds it again."""
-        named = [word for one in self.registries for word in ("--registry", one.registry)]
-        reports = [one.report for one in self.registries if one.report]
+        named = [word for registry in self.registries for word in ("--registry", registry.registry)]
+        reports = [registry.report for registry in self.registries if registry.report]
         has_clients = any(report.new_clients is not None for report in reports)
         clients = ["--clients"] if has_clients else []
         return shlex.join(["pulsar-gitops", "drift", *self.options, *clients, *named])
@@ -106,7 +106,7 @@ class AuditResult(ReviewResult):
         """What was looked at, by what it was decided, what to do, and what was not read."""
         own = self.audit
         steps = (f"{number}. {one}" for number, one in enumerate(own.steps, 1))
-        unread = (f"not read: {one}" for one in own.limits)
+        unread = (f"not read: {limit}" for limit in own.limits)
         return (scope_text(own), *decided_by(own), *steps, *unread)
 
 
@@ -130,7 +130,7 @@ class RestoreResult:
         A strategy that is open for the time of the restore is no change.
         """
         actions = (
-            [one.action for one in self.results if one.error is None]
+            [result.action for result in self.results if result.error is None]
             if self.error
             else self.restore.plan.actions
         )
@@ -143,5 +143,5 @@ class RestoreResult:
         return {
             subject: effective
             for subject, keys in changes.items()
-            if (effective := tuple(each for each in keys.values() if each.before != each.after))
+            if (effective := tuple(key for key in keys.values() if key.before != key.after))
         }

@@ -52,5 +52,5 @@ def plans_report(
 def rollout_report(plan: Plan, rollout: Rollout) -> CheckReport:
     """The steps towards the files as a report of no change."""
     report = plans_report([plan])
-    (one,) = report.registries
-    return replace(report, registries=(replace(one, rollout=rollout),))
+    (registry_check,) = report.registries
+    return replace(report, registries=(replace(registry_check, rollout=rollout),))

@@ -54,7 +54,7 @@ class TopicResult:
     @property
     def worst(self) -> Severity:
         """The worst of the findings, OFF without any."""
-        return max((one.severity for one in self.findings), default=Severity.OFF)
+        return max((finding.severity for finding in self.findings), default=Severity.OFF)
 
     @property
     def sign(self) -> str:
@@ -69,31 +69,37 @@ class TopicResult:
         allowed is worse than one that more messages fail.
         """
         found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
-        for one in self.asked:
-            found.setdefault((reader_text(one), one.direction), []).append(one)
+        for reader in self.asked:
+            found.setdefault((reader_text(reader), reader.direction), []).append(reader)
         worst = max(found.values(), key=_badness, default=[])
         return tuple(worst) if any(one.failed for one in worst) else ()
 
     @property
     def failing(self) -> tuple[int, int] | None:
         """Failed and all rows of the reader that fares worst; None if none fails."""
-        its = self.worst_reader
-        return (sum(one.failed for one in its), sum(one.rows for one in its)) if its else None
+        readers = self.worst_reader
+        return (
+            (sum(reader.failed for reader in readers), sum(reader.rows for reader in readers))
+            if readers
+            else None
+        )
 
     @property
     def failing_way(self) -> str:
         """Which reader that is, and of which data: `v0, v1 → proposed (backward)`."""
-        its = sorted(self.worst_reader, key=lambda one: one.version or 0)
-        if not its:
+        readers = sorted(self.worst_reader, key=lambda one: one.version or 0)
+        if not readers:
             return ""
-        one = its[0]
-        way = ways_text((each.version for each in its), one.direction, (reader_text(one),))
-        return f"{way} ({one.direction.value})"
+        reader = readers[0]
+        way = ways_text(
+            (each.version for each in readers), reader.direction, (reader_text(reader),)
+        )
+        return f"{way} ({reader.direction.value})"
 
     @property
     def is_held(self) -> bool:
         """Whether more messages fail than are allowed."""
-        return self.worst is Severity.ERROR and any(one.counted for one in self.asked)
+        return self.worst is Severity.ERROR and any(reader.counted for reader in self.asked)
 
     @property
     def cell(self) -> str:
@@ -119,7 +125,7 @@ class TopicResult:
         """`, other values at lines[].total and 2 more`; empty where no value is another one."""
         if self.worst < Severity.WARNING:
             return ""
-        paths = {field.path for one in self.asked for field in one.fields if field.changed}
+        paths = {field.path for reader in self.asked for field in reader.fields if field.changed}
         names = name_list(sorted(path or "(message)" for path in paths), _MOST_PATHS)
         return f", other values at {names}" if paths else ""
 
@@ -133,52 +139,52 @@ def _fail(failed: int, rows: int) -> str:
     return f"{failed:,} of {count(rows, 'message')} fail{'s' if failed == 1 else ''}"
 
 
-def _badness(its: list[ReaderReplay]) -> tuple[bool, int, int, int]:
+def _badness(readers: list[ReaderReplay]) -> tuple[bool, int, int, int]:
     return (
-        any(one.gates and one.failed for one in its),
-        sum(one.counted for one in its),
-        sum(one.failed for one in its),
-        sum(one.rows for one in its),
+        any(reader.gates and reader.failed for reader in readers),
+        sum(reader.counted for reader in readers),
+        sum(reader.failed for reader in readers),
+        sum(reader.rows for reader in readers),
     )
 
 
 def _messages(readers: Iterable[ReaderReplay]) -> int:
-    return sum(one.rows for one in readers if one.direction is Direction.BACKWARD)
+    return sum(reader.rows for reader in readers if reader.direction is Direction.BACKWARD)
 
 
 def topics_of(report: ReplayReport) -> tuple[TopicResult, ...]:
     """Every topic that was replayed, or of which something is to be said; the worst first."""
     readers: dict[TopicName, list[ReaderReplay]] = {}
-    for one in report.readers:
-        readers.setdefault(one.topic, []).append(one)
+    for reader in report.readers:
+        readers.setdefault(reader.topic, []).append(reader)
     findings: dict[str, list[Finding]] = {}
-    for each in report.findings:
-        findings.setdefault(each.subject, []).append(each)
-    found = [
+    for finding in report.findings:
+        findings.setdefault(finding.subject, []).append(finding)
+    results = [
         _topic(topic, strategy, readers.get(topic, []), findings.get(str(topic), []))
         for topic, strategy in report.strategies.items()
     ]
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(results, key=_order))
 
 
-def _order(one: TopicResult) -> tuple[int, bool, float, TopicName]:
+def _order(result: TopicResult) -> tuple[int, bool, float, TopicName]:
     """Of topics that are as bad as each other first the one of whose messages most fail."""
-    failed, rows = one.failing or (0, 1)
-    return -one.worst, not one.is_held, -failed / rows, one.topic
+    failed, rows = result.failing or (0, 1)
+    return -result.worst, not result.is_held, -failed / rows, result.topic
 
 
 def other_findings(report: ReplayReport) -> tuple[Finding, ...]:
     """Those that are about none of the topics."""
     names = {str(topic) for topic in report.strategies}
-    return tuple(one for one in report.findings if one.subject not in names)
+    return tuple(finding for finding in report.findings if finding.subject not in names)
 
 
 def verdict(report: ReplayReport) -> tuple[Severity, str]:
     """How bad it is, and that in one sentence of our own words and counts."""
     topics = topics_of(report)
-    worst = max((one.severity for one in report.findings), default=Severity.OFF)
+    worst = max((finding.severity for finding in report.findings), default=Severity.OFF)
     messages = count(report.rows, "message")
-    replayed = sum(one.replayed for one in topics)
+    replayed = sum(topic.replayed for topic in topics)
     if not report.complete and worst is not Severity.ERROR:
         return Severity.WARNING, _interrupted(report.rows, replayed, len(topics))
     if not replayed:
@@ -190,10 +196,10 @@ def verdict(report: ReplayReport) -> tuple[Severity, str]:
         return worst, f"{_bad(topics)}{after}"
     of = count(len(topics), "topic")
     if worst is Severity.WARNING:
-        warned = sum(one.worst is Severity.WARNING for one in topics)
+        warned = sum(topic.worst is Severity.WARNING for topic in topics)
         were = f"{count(replayed, 'message')} of {of} {'was' if replayed == 1 else 'were'}"
         return worst, f"{were} replayed, with warnings about {warned:,}"
-    failing = [one.failing for one in topics if one.failing and one.worst_reader[0].gates]
+    failing = [topic.failing for topic in topics if topic.failing and topic.worst_reader[0].gates]
     if failing:
         return worst, f"{_failing(failing, len(topics))}, as maxFailures allows"
     return worst, f"{messages} of {of} can be read"
@@ -208,10 +214,10 @@ def _interrupted(rows: int, replayed: int, topics: int) -> str:
 
 
 def _bad(topics: tuple[TopicResult, ...]) -> str:
-    failing = [one.failing for one in topics if one.is_held and one.failing]
+    failing = [topic.failing for topic in topics if topic.is_held and topic.failing]
     if not failing:
         return "Not everything could be replayed"
-    others = sum(one.worst is Severity.ERROR and not one.is_held for one in topics)
+    others = sum(topic.worst is Severity.ERROR and not topic.is_held for topic in topics)
     beside = f"; not everything of {count(others, 'other')} was replayed" if others else ""
     return f"{_failing(failing, len(topics))}{beside}"
 
@@ -226,13 +232,13 @@ def _failing(failing: list[tuple[int, int]], topics: int) -> str:
 def _topic(
     topic: TopicName,
     strategy: SchemaCompatibilityStrategy,
-    mine: list[ReaderReplay],
+    readers: list[ReaderReplay],
     about: list[Finding],
 ) -> TopicResult:
     return TopicResult(
         topic=topic,
         strategy=strategy,
-        asked=tuple(sorted((one for one in mine if one.reader), key=status_of)),
-        aside=tuple(one for one in mine if not one.reader),
-        findings=tuple(sorted(about, key=lambda one: (-one.severity, one.sort_key))),
+        asked=tuple(sorted((reader for reader in readers if reader.reader), key=status_of)),
+        aside=tuple(reader for reader in readers if not reader.reader),
+        findings=tuple(sorted(about, key=lambda finding: (-finding.severity, finding.sort_key))),
     )

@@ -52,7 +52,7 @@ class FieldDifference:
     @property
     def names(self) -> tuple[str, ...]:
         """All that any reader gets."""
-        names = {name for one in self.shares for name in one.counts}
+        names = {name for share in self.shares for name in share.counts}
         return tuple(sorted(names, key=lambda name: (-self._spread(name), name)))
 
     @property
@@ -61,24 +61,28 @@ class FieldDifference:
         return max(map(self._spread, self.names))
 
     def _spread(self, name: str) -> float:
-        shares = [one.share(name) for one in self.shares]
+        shares = [share.share(name) for share in self.shares]
         return max(shares) - min(shares)
 
 
 def field_differences(readers: Iterable[ReaderReplay]) -> tuple[FieldDifference, ...]:
     """Of all fields that not all readers of the same messages get alike, the largest first."""
     by_version: dict[int | None, list[ReaderReplay]] = {}
-    for one in readers:
-        by_version.setdefault(one.version, []).append(one)
-    found = [each for version, its in by_version.items() for each in _of_version(version, its)]
-    return tuple(sorted(found, key=lambda one: -one.spread))
+    for reader in readers:
+        by_version.setdefault(reader.version, []).append(reader)
+    found = [
+        field_difference
+        for version, its in by_version.items()
+        for field_difference in _of_version(version, its)
+    ]
+    return tuple(sorted(found, key=lambda field_difference: -field_difference.spread))
 
 
 def _of_version(version: int | None, readers: Sequence[ReaderReplay]) -> Iterator[FieldDifference]:
     by_path: dict[str, list[tuple[str, FieldReplay]]] = {}
-    for one in readers:
-        for field in one.fields:
-            by_path.setdefault(field.path, []).append((way_text(one), field))
+    for reader in readers:
+        for field in reader.fields:
+            by_path.setdefault(field.path, []).append((way_text(reader), field))
     for path, its in sorted(by_path.items()):
         for what in _kinds(field for _, field in its):
             shares = _distinct((way, _counts(field, what)) for way, field in its if field.read)
@@ -119,16 +123,16 @@ def _distinct(found: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, .
     return tuple(distinct)
 
 
-def are_alike(one: Shares, other: Shares) -> bool:
+def are_alike(left: Shares, shares: Shares) -> bool:
     """Of as many values exactly; of a sample, as far as chance explains it."""
-    if one.whole == other.whole:
-        return one.counts == other.counts
-    names = one.counts.keys() | other.counts.keys()
-    return all(_is_chance(one, other, name) for name in names)
+    if left.whole == shares.whole:
+        return left.counts == shares.counts
+    names = left.counts.keys() | shares.counts.keys()
+    return all(_is_chance(left, shares, name) for name in names)
 
 
-def _is_chance(one: Shares, other: Shares, name: str) -> bool:
-    both = one.whole + other.whole
-    share = (one.counts.get(name, 0) + other.counts.get(name, 0)) / both
-    deviation = math.sqrt(share * (1 - share) * (1 / one.whole + 1 / other.whole))
-    return abs(one.share(name) - other.share(name)) <= _DEVIATIONS * deviation
+def _is_chance(left: Shares, shares: Shares, name: str) -> bool:
+    both = left.whole + shares.whole
+    share = (left.counts.get(name, 0) + shares.counts.get(name, 0)) / both
+    deviation = math.sqrt(share * (1 - share) * (1 / left.whole + 1 / shares.whole))
+    return abs(left.share(name) - shares.share(name)) <= _DEVIATIONS * deviation

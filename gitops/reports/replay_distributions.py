@@ -51,48 +51,50 @@ class FieldDistribution:
 def field_distributions(readers: Iterable[ReaderReplay]) -> tuple[FieldDistribution, ...]:
     """Those of all fields, first where readers differ."""
     found: dict[tuple[int | None, str], list[tuple[str, FieldReplay]]] = {}
-    for one in readers:
-        for field in one.fields:
-            found.setdefault((one.version, field.path), []).append((way_text(one), field))
+    for reader in readers:
+        for field in reader.fields:
+            found.setdefault((reader.version, field.path), []).append((way_text(reader), field))
     made = [
         FieldDistribution(path=path, version=version, series=tuple(series))
         for (version, path), its in found.items()
         for series in _by_kind(its)
     ]
-    return tuple(sorted(made, key=lambda one: not one.differs))
+    return tuple(sorted(made, key=lambda distribution: not distribution.differs))
 
 
 def _by_kind(fields: Sequence[tuple[str, FieldReplay]]) -> Iterable[list[Series]]:
     """The series of each unit; integers and other numbers apart where one reader gets both."""
     units = ({each.unit for each in field.distributions} for _, field in fields)
-    apart = any(its >= _NUMBERS for its in units)
+    apart = any(unit >= _NUMBERS for unit in units)
     kinds: dict[str, list[Series]] = {}
     for way, field in fields:
-        for each in field.distributions:
-            if each.bins:
-                kind = "number" if each.unit in _NUMBERS and not apart else each.unit
-                _add(kinds.setdefault(kind, []), way, each)
+        for distribution in field.distributions:
+            if distribution.bins:
+                kind = (
+                    "number" if distribution.unit in _NUMBERS and not apart else distribution.unit
+                )
+                _add(kinds.setdefault(kind, []), way, distribution)
     return kinds.values()
 
 
-def _add(series: list[Series], way: str, one: Distribution) -> None:
+def _add(series: list[Series], way: str, distribution: Distribution) -> None:
     for at, known in enumerate(series):
-        if _are_alike(known.distribution, one):
+        if _are_alike(known.distribution, distribution):
             series[at] = Series(ways=(*known.ways, way), distribution=known.distribution)
             return
-    series.append(Series(ways=(way,), distribution=one))
+    series.append(Series(ways=(way,), distribution=distribution))
 
 
-def _are_alike(one: Distribution, other: Distribution) -> bool:
+def _are_alike(left: Distribution, distribution: Distribution) -> bool:
     """Also where one has narrower bins: of fractions, or of the few values of a sample."""
-    width = max(one.width, other.width)
-    return are_alike(_shares(one, width), _shares(other, width))
+    width = max(left.width, distribution.width)
+    return are_alike(_shares(left, width), _shares(distribution, width))
 
 
-def _shares(one: Distribution, width: float) -> Shares:
+def _shares(distribution: Distribution, width: float) -> Shares:
     """By the number of the bin of that width."""
     counts: Counter[str] = Counter()
-    for start, count in one.bins:
+    for start, count in distribution.bins:
         counts[str(int(start // width))] += count
     return Shares(ways=(), counts=counts)
 
@@ -130,18 +132,20 @@ def bars_of(series: Sequence[Series], width: int, height: int) -> tuple[tuple[Ba
 
     The highest bar of a series is `height`; what is there at all is to be seen.
     """
-    every = [one.distribution for one in series]
-    start = min(one.bins[0][0] for one in every)
-    length = max(_length(start, one.bins[-1][0]) + one.width / 4 for one in every)
+    every = [series.distribution for series in series]
+    start = min(distribution.bins[0][0] for distribution in every)
+    length = max(
+        _length(start, distribution.bins[-1][0]) + distribution.width / 4 for distribution in every
+    )
 
-    def bars(one: Distribution) -> Iterator[Bar]:
-        most = max(count for _, count in one.bins)
-        for begin, count in one.bins:
+    def bars(distribution: Distribution) -> Iterator[Bar]:
+        most = max(count for _, count in distribution.bins)
+        for begin, count in distribution.bins:
             left = round(width * (_length(start, begin) / length)) if length else 0
-            wide = round(width * (one.width / 4 / length)) if length else width
+            wide = round(width * (distribution.width / 4 / length)) if length else width
             yield left, max(1, wide), max(1, round(height * count / most))
 
-    return tuple(tuple(bars(one)) for one in every)
+    return tuple(tuple(bars(distribution)) for distribution in every)
 
 
 def _length(start: float, end: float) -> float:

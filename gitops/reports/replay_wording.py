@@ -56,18 +56,18 @@ _OUTCOMES: Final = {
 }
 
 
-def status_of(one: ReaderReplay) -> ReaderStatus:
+def status_of(reader: ReaderReplay) -> ReaderStatus:
     """GOOD where nothing fails."""
-    if not one.failed:
+    if not reader.failed:
         return ReaderStatus.GOOD
-    if not one.gates:
+    if not reader.gates:
         return ReaderStatus.LEFT_BEHIND
-    return ReaderStatus.COUNTS if one.counted else ReaderStatus.ALLOWED
+    return ReaderStatus.COUNTS if reader.counted else ReaderStatus.ALLOWED
 
 
-def status_text(one: ReaderReplay) -> str:
+def status_text(reader: ReaderReplay) -> str:
     """Whether failures block the merge: `yes`, `no: maxFailures`, `no`; empty where none fails."""
-    return _BLOCKS.get(status_of(one), "")
+    return _BLOCKS.get(status_of(reader), "")
 
 
 def version_text(version: int | None) -> str:
@@ -75,14 +75,16 @@ def version_text(version: int | None) -> str:
     return "other messages" if version is None else f"v{version}"
 
 
-def reader_text(one: ReaderReplay) -> str:
+def reader_text(reader: ReaderReplay) -> str:
     """`billing`, or `billing (logicalTypes: none)`; empty where nobody was asked."""
-    return f"{one.reader}{' (logicalTypes: none)' if one.logical_types == 'none' else ''}"
+    return f"{reader.reader}{' (logicalTypes: none)' if reader.logical_types == 'none' else ''}"
 
 
-def way_text(one: ReaderReplay) -> str:
+def way_text(reader: ReaderReplay) -> str:
     """The way of the data: `v3 → proposed`, or `v3 → proposed → billing` where it is rewritten."""
-    return ways_text((one.version,), one.direction, (reader_text(one),) if one.reader else ())
+    return ways_text(
+        (reader.version,), reader.direction, (reader_text(reader),) if reader.reader else ()
+    )
 
 
 def ways_text(versions: Iterable[int | None], direction: Direction, readers: Iterable[str]) -> str:
@@ -103,10 +105,10 @@ def _versions(versions: Sequence[int | None]) -> str:
 
 def direction_legend(report: ReplayReport) -> tuple[str, ...]:
     """What the arrows mean, as far as the report has any."""
-    directions = {one.direction for one in report.readers if one.reader}
+    directions = {reader.direction for reader in report.readers if reader.reader}
     said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
     ways = tuple(text for direction, text in said if direction in directions)
-    return (*ways, *{_NONE for one in report.readers if one.logical_types == "none"})
+    return (*ways, *{_NONE for reader in report.readers if reader.logical_types == "none"})
 
 
 def message_text(example: FailureExample, failure_path: str, reason: str) -> str:
@@ -134,7 +136,7 @@ def changed_text(example: ChangedExample) -> str:
 
 def altered_fields(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
     """The fields of which values are filled in, not taken, promoted or changed."""
-    return tuple(one for one in fields if any(getattr(one, what) for what in _WHAT))
+    return tuple(field for field in fields if any(getattr(field, what) for what in _WHAT))
 
 
 def altered_text(field: FieldReplay) -> str:
@@ -199,10 +201,10 @@ class ReasonGroup:
 def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:
     """Everything that fails; what counts comes first, and what was not replayed last."""
     found: dict[tuple[str, Direction, ReaderStatus], list[ReaderReplay]] = {}
-    for one in readers:
-        if one.failures:
-            who = reader_text(one)
-            found.setdefault((who, one.direction, status_of(one)), []).append(one)
+    for reader in readers:
+        if reader.failures:
+            who = reader_text(reader)
+            found.setdefault((who, reader.direction, status_of(reader)), []).append(reader)
     alike: dict[object, list[str]] = {}
     parts: dict[object, list[ReaderReplay]] = {}
     for (name, direction, standing), its in found.items():
@@ -210,14 +212,16 @@ def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:
         alike.setdefault(key, []).append(name)
         parts.setdefault(key, its)
     groups = [_group(tuple(filter(None, alike[key])), its) for key, its in parts.items()]
-    return tuple(sorted(groups, key=lambda one: (not one.readers, one.standing)))
+    return tuple(
+        sorted(groups, key=lambda reason_group: (not reason_group.readers, reason_group.standing))
+    )
 
 
 def _group(readers: tuple[str, ...], its: Sequence[ReaderReplay]) -> ReasonGroup:
     reasons: dict[tuple[str, str], list[tuple[int | None, ReplayFailure]]] = {}
-    for one in its:
-        for each in one.failures:
-            reasons.setdefault((each.path, each.reason), []).append((one.version, each))
+    for reader in its:
+        for failure in reader.failures:
+            reasons.setdefault((failure.path, failure.reason), []).append((reader.version, failure))
     made = [
         _reason(path, reason, of, several=len(its) > 1) for (path, reason), of in reasons.items()
     ]
@@ -227,7 +231,7 @@ def _group(readers: tuple[str, ...], its: Sequence[ReaderReplay]) -> ReasonGroup
         standing=status_of(its[0]),
         versions=tuple(one.version for one in its),
         rows=sum(one.rows for one in its),
-        reasons=tuple(sorted(made, key=lambda one: (-one.rows, one.path, one.reason))),
+        reasons=tuple(sorted(made, key=lambda reason: (-reason.rows, reason.path, reason.reason))),
     )
 
 
@@ -236,25 +240,28 @@ def _reason(
 ) -> Reason:
     """As many examples as one version has, of each version in turn."""
     turns = zip_longest(
-        *([VersionedExample(version=v, example=each) for each in one.examples] for v, one in its)
+        *(
+            [VersionedExample(version=v, example=example) for example in failure.examples]
+            for v, failure in its
+        )
     )
     examples = [each for turn in turns for each in turn if each is not None]
     return Reason(
         path=path,
         reason=reason,
-        rows=sum(one.rows for _, one in its),
-        versions=tuple((version, one.rows) for version, one in its if several),
-        examples=tuple(examples[: max(len(one.examples) for _, one in its)]),
+        rows=sum(failure.rows for _, failure in its),
+        versions=tuple((version, failure.rows) for version, failure in its if several),
+        examples=tuple(examples[: max(len(failure.examples) for _, failure in its)]),
     )
 
 
 def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, str], ...]:
     """Fields of which values are not as they were, and on which ways; changed values first."""
     found: dict[tuple[int | None, Direction, str, str], list[tuple[str, FieldReplay]]] = {}
-    for one in readers:
-        for field in altered_fields(one.fields):
-            key = (one.version, one.direction, field.path, altered_text(field))
-            found.setdefault(key, []).append((reader_text(one), field))
+    for reader in readers:
+        for field in altered_fields(reader.fields):
+            key = (reader.version, reader.direction, field.path, altered_text(field))
+            found.setdefault(key, []).append((reader_text(reader), field))
     rows = [
         (its[0][1], ways_text((version,), direction, [name for name, _ in its]))
         for (version, direction, *_), its in found.items()
@@ -265,8 +272,8 @@ def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, st
 def changed_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[str, ChangedExample], ...]:
     """An example of the changed values of each path and reason, at the lowest place."""
     found: dict[tuple[str, str], ChangedExample] = {}
-    for one in readers:
-        for field in one.fields:
+    for reader in readers:
+        for field in reader.fields:
             if field.example is not None:
                 found.setdefault((field.path, field.example.reason), field.example)
     return tuple((path, example) for (path, _), example in sorted(found.items()))

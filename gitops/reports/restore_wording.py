@@ -35,7 +35,7 @@ def verdict_text(result: RestoreResult) -> str:
     restore = result.restore
     name = restore.plan.registry
     if obstacles := restore.obstacles:
-        subjects = count(len({each.subject for each in obstacles}), "subject")
+        subjects = count(len({obstacle.subject for obstacle in obstacles}), "subject")
         return f"✗ refused: {name} cannot have what was recorded, because of {subjects}"
     done = sum(one.error is None and not one.closes for one in result.results)
     if result.error and done == len(restore.plan.actions):
@@ -71,27 +71,29 @@ def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
         yield from map(_obstacle, restore.obstacles)
         return
     differences = result.check.differences if result.check else {}
-    for one in restore.topics:
-        if one.topic in differences:
-            title = f"not as recorded: {differences[one.topic]}"
-            yield RestoreEntry(sign="✗", subject=str(one.topic), title=title)
-        elif not one.is_there:
-            sign, ended = _ended(one, result) if result.error else ("+", "")
-            yield RestoreEntry(sign=sign, subject=str(one.topic), title=f"{_topic(one)}{ended}")
+    for topic in restore.topics:
+        if topic.topic in differences:
+            title = f"not as recorded: {differences[topic.topic]}"
+            yield RestoreEntry(sign="✗", subject=str(topic.topic), title=title)
+        elif not topic.is_there:
+            sign, ended = _ended(topic, result) if result.error else ("+", "")
+            yield RestoreEntry(sign=sign, subject=str(topic.topic), title=f"{_topic(topic)}{ended}")
     for subject, changes in result.policies.items():
         title = "; ".join(
-            f"{each.key} {policy_text(each.before)} → {policy_text(each.after)}" for each in changes
+            f"{change.key} {policy_text(change.before)} → {policy_text(change.after)}"
+            for change in changes
         )
         yield RestoreEntry(sign="~", subject=str(subject), title=title)
 
 
-def _ended(one: TopicRestore, result: RestoreResult) -> tuple[str, str]:
+def _ended(restore: TopicRestore, result: RestoreResult) -> tuple[str, str]:
     """How far a restore came that stopped."""
-    steps = len(one.deletions) + len(one.versions)
+    steps = len(restore.deletions) + len(restore.versions)
     tried = [
         each
         for each in result.results
-        if isinstance(each.action, RegisterSchema | DeleteSchema) and each.action.topic == one.topic
+        if isinstance(each.action, RegisterSchema | DeleteSchema)
+        and each.action.topic == restore.topic
     ]
     done = sum(each.error is None for each in tried)
     if done == steps:
@@ -105,20 +107,26 @@ def other_lines(result: RestoreResult) -> list[str]:
     if restore.obstacles:
         return [*(f"warning: {note}" for note in restore.notes), "nothing was written"]
     actions = _done_or_planned(result)
-    made = sum(isinstance(each, CreateNamespace) for each in actions)
-    topics = sum(isinstance(each, CreateTopic) for each in actions)
-    held = sum(isinstance(each, SetPolicy) and each.loosens for each in actions)
+    made = sum(isinstance(action, CreateNamespace) for action in actions)
+    topics = sum(isinstance(action, CreateTopic) for action in actions)
+    held = sum(isinstance(action, SetPolicy) and action.loosens for action in actions)
     others = [count(made, "namespace")] if made else []
     others += [count(topics, "topic")] if topics else []
     lines = [f"warning: {note}" for note in restore.notes]
-    lines += [f"warning: {each.subject}: {each.reason}; {each.hint}" for each in restore.unrecorded]
+    lines += [
+        f"warning: {difference.subject}: {difference.reason}; {difference.hint}"
+        for difference in restore.unrecorded
+    ]
     lines += [f"also as recorded: {', '.join(others)}"] if others else []
     if held and not result.error:
         lines.append(
             "while versions are registered, every strategy accepts them and no producer can "
             f"register one: {count(held, 'policy', 'policies')} set back at the end"
         )
-    return lines + [f"left: {each.subject} has {each.reason}; {each.hint}" for each in restore.left]
+    return lines + [
+        f"left: {difference.subject} has {difference.reason}; {difference.hint}"
+        for difference in restore.left
+    ]
 
 
 def _done_or_planned(result: RestoreResult) -> list[Action]:
@@ -128,25 +136,29 @@ def _done_or_planned(result: RestoreResult) -> list[Action]:
     return [one.action for one in result.results if one.error is None and not one.closes]
 
 
-def _obstacle(one: Obstacle) -> RestoreEntry:
+def _obstacle(obstacle: Obstacle) -> RestoreEntry:
     lines = (
-        [f"messages with {versions_text(one.versions)} would not decode"] if one.versions else []
+        [f"messages with {versions_text(obstacle.versions)} would not decode"]
+        if obstacle.versions
+        else []
     )
-    lines += [f"→ {one.hint}"] if one.hint else []
-    return RestoreEntry(sign="✗", subject=str(one.subject), title=one.reason, lines=tuple(lines))
+    lines += [f"→ {obstacle.hint}"] if obstacle.hint else []
+    return RestoreEntry(
+        sign="✗", subject=str(obstacle.subject), title=obstacle.reason, lines=tuple(lines)
+    )
 
 
-def _topic(one: TopicRestore) -> str:
-    if not one.deletions:
-        return versions_text(one.versions)
-    number = count(len(one.deletions), "deletion")
-    deleted = f"{number} in place of {versions_text(one.deletions)}"
-    return f"{versions_text(one.versions)} after {deleted}" if one.versions else deleted
+def _topic(restore: TopicRestore) -> str:
+    if not restore.deletions:
+        return versions_text(restore.versions)
+    number = count(len(restore.deletions), "deletion")
+    deleted = f"{number} in place of {versions_text(restore.deletions)}"
+    return f"{versions_text(restore.versions)} after {deleted}" if restore.versions else deleted
 
 
 def _work(restore: Restore) -> str:
-    topics = [one for one in restore.topics if not one.is_there]
-    versions = sum(len(one.versions) for one in topics)
+    topics = [topic for topic in restore.topics if not topic.is_there]
+    versions = sum(len(topic.versions) for topic in topics)
     return f"{count(versions, 'version')} of {count(len(topics), 'topic')}"
 
 
@@ -159,4 +171,4 @@ def versions_text(versions: Sequence[int]) -> str:
         return f"v{first}"
     if last - first == len(versions) - 1:
         return f"v{first} to v{last}"
-    return ", ".join(f"v{each}" for each in versions)
+    return ", ".join(f"v{version}" for version in versions)

@@ -131,8 +131,8 @@ class PlansResult(ReviewResult):
     @property
     def report(self) -> CheckReport:
         """All that the plans contain is to be done."""
-        failures = {one.registry: one.error.what for one in self.plans if one.error}
-        made = [one.plan for one in self.plans if one.plan]
+        failures = {plan.registry: plan.error.what for plan in self.plans if plan.error}
+        made = [plan.plan for plan in self.plans if plan.plan]
         return plans_report(made, failures, options=self.options)
 
 

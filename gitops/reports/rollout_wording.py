@@ -58,7 +58,7 @@ class Line:
         """The first reasons, how many there are beyond, and the advice."""
         beyond = len(self.reasons) - _MOST_REASONS
         more = (f"and {beyond:,} more like this",) if beyond > 0 else ()
-        told = (one.sentence(_MOST_NAMES) for one in self.reasons[:_MOST_REASONS])
+        told = (reason.sentence(_MOST_NAMES) for reason in self.reasons[:_MOST_REASONS])
         return (*told, *more, *self.advice)
 
 
@@ -75,19 +75,19 @@ _ADVICE: Final = {
 
 def has_order(rollout: Rollout) -> bool:
     """Whether there is anything to tell: registrations alone are in the plan."""
-    return bool(rollout.blocks) or any(isinstance(one.step, Upgrade) for one in rollout.steps)
+    return bool(rollout.blocks) or any(isinstance(step.step, Upgrade) for step in rollout.steps)
 
 
-def block_lines(rollout: Rollout, said: Collection[str] = ()) -> Iterator[str]:
+def block_lines(rollout: Rollout, collection: Collection[str] = ()) -> Iterator[str]:
     """Why there is no order; what findings of the same report say is named by its topics."""
     locked_out = [block for block in rollout.blocks if block.in_plan]
-    told = [block for block in rollout.blocks if block.reason in said and not block.in_plan]
+    blocks = [block for block in rollout.blocks if block.reason in collection and not block.in_plan]
     if locked_out:
         yield f"clients are locked out of {_topics_of(locked_out)}: see the findings"
-    if told:
-        yield f"no safe order for {_topics_of(told)}: see the findings"
-    others = [block for block in rollout.blocks if block not in (*locked_out, *told)]
-    yield from (f"no safe order: {block.reason}" for block in others)
+    if blocks:
+        yield f"no safe order for {_topics_of(blocks)}: see the findings"
+    other_blocks = [block for block in rollout.blocks if block not in (*locked_out, *blocks)]
+    yield from (f"no safe order: {block.reason}" for block in other_blocks)
 
 
 def _topics_of(blocks: Iterable[Block]) -> str:
@@ -109,11 +109,15 @@ def lines(
     At a registration stands what rules of ours warn of, as `plan` has it: the order is that of
     what the broker lets in, which may be any order where a rule knows of values that get lost.
     """
-    warned = {one.topic: one.findings for one in plan.actions if isinstance(one, RegisterSchema)}
+    warned = {
+        action.topic: action.findings
+        for action in plan.actions
+        if isinstance(action, RegisterSchema)
+    }
     wording = _Wording(rollout, "apply" if merged_already else "merge")
     told: set[tuple[object, ...]] = set()
     for number, act in enumerate(wording.acts, start=1):
-        findings = [one for step in act.registers for one in warned.get(step.topic, ())]
+        findings = [finding for step in act.registers for finding in warned.get(step.topic, ())]
         yield Line(
             number=number,
             kind=act.kind,
@@ -126,8 +130,8 @@ def lines(
         )
 
 
-def _unsaid(reasons: Iterable[Reason], said: Collection[str]) -> tuple[Reason, ...]:
-    return tuple(one for one in reasons if one.sentence(_MOST_NAMES) not in said)
+def _unsaid(reasons: Iterable[Reason], collection: Collection[str]) -> tuple[Reason, ...]:
+    return tuple(reason for reason in reasons if reason.sentence(_MOST_NAMES) not in collection)
 
 
 def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
@@ -137,30 +141,30 @@ def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
     """
     if act.kind is ActKind.OPTIONAL:
         return ()
-    found: list[Reason] = []
-    for wait in (wait for one in act.steps for wait in one.waits_for):
+    reasons: list[Reason] = []
+    for wait in (wait for step in act.steps for wait in step.waits_for):
         cause = wait.reason.cause
         key = (wait.topic, wait.reason.clients, wait.reason.state, cause.text) if cause else ()
         if wait.reason != IN_TURN and (not key or key not in told):
-            found.append(wait.reason)
+            reasons.append(wait.reason)
     told.update(
         (wait.topic, wait.reason.clients, wait.reason.state, wait.reason.cause.text)
-        for one in act.steps
-        for wait in one.waits_for
+        for step in act.steps
+        for wait in step.waits_for
         if wait.reason.cause
     )
-    return merged(found)
+    return merged(reasons)
 
 
-def _warnings(findings: Iterable[Finding], said: Collection[str]) -> tuple[str, ...]:
+def _warnings(findings: Iterable[Finding], collection: Collection[str]) -> tuple[str, ...]:
     """The first message of each rule, if nobody read it, and the command for the rule's page."""
     first: dict[str, Finding] = {}
-    for one in findings:
-        if one.severity >= Severity.WARNING:
-            first.setdefault(one.rule, one)
+    for finding in findings:
+        if finding.severity >= Severity.WARNING:
+            first.setdefault(finding.rule, finding)
     return tuple(
         f"regardless of order, {rule} warns"
-        f"{f' of {one.subject}' if one.message in said else f': {one.message}'}"
+        f"{f' of {one.subject}' if one.message in collection else f': {one.message}'}"
         f" (`pulsar-gitops explain {rule}`)"
         for rule, one in first.items()
     )
@@ -173,8 +177,8 @@ class _Wording:
         self.rollout = rollout
         self.acts = acts(rollout)
         self._merge = merge
-        self._merges = [one for one in self.acts if one.kind is ActKind.MERGE]
-        self._must = any(one.kind is ActKind.UPGRADE for one in self.acts)
+        self._merges = [act for act in self.acts if act.kind is ActKind.MERGE]
+        self._must = any(act.kind is ActKind.UPGRADE for act in self.acts)
 
     def text(self, act: Act) -> str:
         """What is done."""
@@ -196,7 +200,7 @@ class _Wording:
 
     def digest(self, act: Act) -> str:
         """Of what the text may count only; empty where it is short."""
-        names = [str(one.step) for one in act.steps]
+        names = [str(step.step) for step in act.steps]
         names += self.rollout.later if act.kind is ActKind.OPTIONAL else ()
         if len(names) <= _FEW_NAMES:
             return ""
@@ -283,22 +287,22 @@ def _plural(roles: str, number: int) -> str:
 
 
 def _drain_text(act: Act) -> str:
-    drains = [one.step for one in act.steps if isinstance(one.step, Drain)]
-    if len({one.topic for one in drains}) == 1:
-        versions = name_list([f"v{one.version}" for one in drains])
+    drains = [step.step for step in act.steps if isinstance(step.step, Drain)]
+    if len({drain.topic for drain in drains}) == 1:
+        versions = name_list([f"v{drain.version}" for drain in drains])
         return f"wait until no message of {versions} is left in {drains[0].topic}"
-    names = [f"v{one.version} of {one.topic}" for one in drains]
+    names = [f"v{drain.version} of {drain.topic}" for drain in drains]
     return f"wait until no message is left of {_named(names)}"
 
 
 def _topics(act: Act) -> list[str]:
-    steps = (one.step for one in act.steps)
+    steps = (step.step for step in act.steps)
     return [str(step.topic) for step in steps if isinstance(step, Delete)]
 
 
 def _messages(act: Act) -> list[str]:
     """Where a cluster tells what a topic still contains."""
-    steps = [one.step for one in act.steps]
+    steps = [step.step for step in act.steps]
     topics = dict.fromkeys(step.topic for step in steps if not isinstance(step, Upgrade))
     return [
         f"the retention (pulsar-admin namespaces get-retention {topic.namespace}) "
@@ -322,7 +326,7 @@ def advice(act: Act, rollout: Rollout) -> tuple[str, ...]:
         case ActKind.MERGE:
             return tuple(_by_strategy([step.topic for step in act.registers], rollout))
         case ActKind.UPGRADE | ActKind.OPTIONAL:
-            topics = {each for name in act.services for each in rollout.left.get(name, ())}
+            topics = {topic for name in act.services for topic in rollout.left.get(name, ())}
             stats = [f"pulsar-admin topics stats {topic}" for topic in sorted(topics)]
             look = "first see that nothing is left to read"
             return tuple(f"{look}: {each}" for each in _few(stats))
@@ -374,7 +378,7 @@ def alternative(rollout: Rollout, reference: str) -> str:
     """The way out by new topics in one line; empty where there is none."""
     if not rollout.migrations:
         return ""
-    names = name_list([str(one.to) for one in rollout.migrations], _MOST_MOVES)
+    names = name_list([str(migration.to) for migration in rollout.migrations], _MOST_MOVES)
     of = " for what is refused" if rollout.refused else ""
     how = f"`{migrate_command(reference)}` writes the manifests"
     return f"Alternative{of}: move to {names} ({how})"

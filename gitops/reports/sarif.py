@@ -46,10 +46,10 @@ def _replacements(patch: str) -> Iterator[dict[str, Any]]:
     lines = patch.split("\n")
     heads = [number for number, line in enumerate(lines) if _HUNK.match(line)]
     for start, end in pairwise([*heads, len(lines)]):
-        found = _HUNK.match(lines[start])
-        if found is not None:
+        match = _HUNK.match(lines[start])
+        if match is not None:
             body = lines[start + 1 : end]
-            yield _replacement(int(found[1]), int(found[2] or 1), body)
+            yield _replacement(int(match[1]), int(match[2] or 1), body)
 
 
 def _replacement(first: int, count: int, body: list[str]) -> dict[str, Any]:
@@ -100,10 +100,10 @@ def sarif(
     about_files = bool(report.base) or not (report.registries or report.failures)
     rank = worst_first(report)
     said = [("files", report.findings)] if about_files else []
-    said += [(its.plan.registry, its.plan.findings) for its in report.registries]
-    causes = [(name, causes_of(sorted(found, key=rank))) for name, found in said]
+    said += [(registry.plan.registry, registry.plan.findings) for registry in report.registries]
+    causes = [(name, causes_of(sorted(findings, key=rank))) for name, findings in said]
     runs = [
-        _run(name, [one.finding for one in its], explain, prefix, notes) for name, its in causes
+        _run(name, [cause.finding for cause in its], explain, prefix, notes) for name, its in causes
     ]
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
 
@@ -116,9 +116,9 @@ def _run(
     places = {rule: index for index, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
-    for one in shown:
-        seen[one.fingerprint] += 1
-        results.append(_result(one, places[one.rule], seen[one.fingerprint], prefix))
+    for finding in shown:
+        seen[finding.fingerprint] += 1
+        results.append(_result(finding, places[finding.rule], seen[finding.fingerprint], prefix))
     return {
         "tool": {"driver": _driver(rules, explain)},
         "automationDetails": {"id": f"pulsar-gitops/{short(name)}/"},
@@ -191,7 +191,9 @@ def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
 
 def _related(finding: Finding, prefix: str) -> Iterator[Document]:
     """Its other places, and what it was compared with."""
-    compared = [one.compared for one in finding.members if one.compared and one.compared.line]
+    compared = [
+        member.compared for member in finding.members if member.compared and member.compared.line
+    ]
     places = dict.fromkeys(finding.other_places[:_RELATED], "here")
     places |= dict.fromkeys(compared, "compared with")
     for number, (where, text) in enumerate(places.items(), 1):
@@ -208,8 +210,8 @@ def _patched(finding: Finding) -> Location | None:
 def _place(finding: Finding, prefix: str) -> Document:
     where = finding.place or Location(file=_WHOLE)
     place: Document = {"physicalLocation": _physical(where, prefix)}
-    if subjects := [one for one in finding.subjects if one]:
-        place["logicalLocations"] = [{"fullyQualifiedName": short(one)} for one in subjects]
+    if subjects := [subject for subject in finding.subjects if subject]:
+        place["logicalLocations"] = [{"fullyQualifiedName": short(subject)} for subject in subjects]
     return place
 
 
@@ -225,5 +227,5 @@ def _physical(where: Location, prefix: str) -> Document:
 
 def _artifact(file: str, prefix: str) -> Document:
     path = git_root_path(prefix, file).encode("utf-8", "surrogatepass")
-    uri = _NOT_IN_A_PATH.sub(lambda found: f"%{found[0][0]:02X}".encode(), path)
+    uri = _NOT_IN_A_PATH.sub(lambda match: f"%{match[0][0]:02X}".encode(), path)
     return {"uri": uri.decode("ascii"), "uriBaseId": _ROOT}

@@ -118,8 +118,8 @@ class Row:
 
 def rows_of(checks: Sequence[RegistryCheck]) -> list[Row]:
     """All rows, the worst first, then by topic."""
-    found = [row for check in checks for row in _with_replay(check)]
-    return sorted(found, key=_order)
+    rows = [row for check in checks for row in _with_replay(check)]
+    return sorted(rows, key=_order)
 
 
 def _order(row: Row) -> tuple[bool, TopicStatus, TopicName, str]:
@@ -127,7 +127,7 @@ def _order(row: Row) -> tuple[bool, TopicStatus, TopicName, str]:
 
 
 def _with_replay(check: RegistryCheck) -> Iterator[Row]:
-    results = {one.topic: one for one in topics_of(check.replay)} if check.replay else {}
+    results = {result.topic: result for result in topics_of(check.replay)} if check.replay else {}
     for row in _rows(check):
         yield _replayed(replace(row, replay=results.get(row.topic)))
 
@@ -136,10 +136,10 @@ def _replayed(row: Row) -> Row:
     """With what the replay adds to the verdict: that it fails, or its warnings."""
     if row.is_unread:
         return replace(row, verdict=f"✗ {REPLAY_FAILS}", upgrade_first=UNKNOWN)
-    found = row.replay.findings if row.replay else ()
-    if row.upgrade_first == NOBODY and any(one.rule == OTHER_VALUES for one in found):
+    findings = row.replay.findings if row.replay else ()
+    if row.upgrade_first == NOBODY and any(finding.rule == OTHER_VALUES for finding in findings):
         row = replace(row, upgrade_first=NO_ORDER)
-    warnings = _warnings((*row.findings, *found))
+    warnings = _warnings((*row.findings, *findings))
     is_warned = row.standing is TopicStatus.ACCEPTED or row.verdict.endswith(_WARNING)
     if is_warned and warnings:
         return replace(row, standing=TopicStatus.WARNED, verdict=f"⚠ {count(warnings, 'warning')}")
@@ -147,7 +147,7 @@ def _replayed(row: Row) -> Row:
 
 
 def _warnings(findings: Sequence[Finding]) -> int:
-    return sum(one.severity >= Severity.WARNING for one in findings)
+    return sum(finding.severity >= Severity.WARNING for finding in findings)
 
 
 def _rows(check: RegistryCheck) -> Iterator[Row]:
@@ -265,8 +265,8 @@ def _refused(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -
 
 def _refused_first(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -> str:
     if check.edited:
-        its = (one for one in check.edited.plan.actions if isinstance(one, RegisterSchema))
-        if notice.topic not in {one.topic for one in its}:
+        its = (action for action in check.edited.plan.actions if isinstance(action, RegisterSchema))
+        if notice.topic not in {action.topic for action in its}:
             return f"{NOBODY}{WITH_EDIT}"  # the change is undone
         is_new = notice.latest_version is None
         first = order.first(notice.topic, notice.strategy, is_new=is_new)

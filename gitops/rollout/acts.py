@@ -41,12 +41,12 @@ class Act:
     @property
     def registers(self) -> tuple[Register, ...]:
         """What a merge registers."""
-        return tuple(one.step for one in self.steps if isinstance(one.step, Register))
+        return tuple(step.step for step in self.steps if isinstance(step.step, Register))
 
     @property
     def services(self) -> tuple[str, ...]:
         """Who upgrades."""
-        return tuple(one.step.service for one in self.steps if isinstance(one.step, Upgrade))
+        return tuple(step.step.service for step in self.steps if isinstance(step.step, Upgrade))
 
 
 _KINDS: Final = {
@@ -63,10 +63,10 @@ def acts(rollout: Rollout) -> tuple[Act, ...]:
     A merge registers all that is ready. So before each one everybody upgrades who can and whom
     some registration waits for; who upgrades after the registrations comes last.
     """
-    waits = {one.step: {wait.first for wait in one.waits_for} for one in rollout.steps}
+    waits = {step.step: {wait.first for wait in step.waits_for} for step in rollout.steps}
     optional = _optional(rollout, waits)
-    never = {one.step for one in optional}
-    steps = [one for one in rollout.steps if one.step not in never]
+    never = {step.step for step in optional}
+    steps = [step for step in rollout.steps if step.step not in never]
     found = list(_required(steps, waits))
     if optional or rollout.later:
         found.append(Act(kind=ActKind.OPTIONAL, steps=tuple(optional)))
@@ -75,29 +75,29 @@ def acts(rollout: Rollout) -> tuple[Act, ...]:
 
 def merge_count(rollout: Rollout) -> int:
     """How many merges it takes."""
-    return sum(one.kind is ActKind.MERGE for one in acts(rollout))
+    return sum(act.kind is ActKind.MERGE for act in acts(rollout))
 
 
-def act_of(one: OrderedStep) -> Act:
+def act_of(step: OrderedStep) -> Act:
     """A step alone."""
-    return Act(kind=_KINDS[type(one.step)], steps=(one,))
+    return Act(kind=_KINDS[type(step.step)], steps=(step,))
 
 
 def _optional(rollout: Rollout, waits: Mapping[Step, set[Step]]) -> list[OrderedStep]:
     """The upgrades that nothing needs, and nothing waits for."""
     awaited = {first for firsts in waits.values() for first in firsts}
     found = (
-        one
-        for one in rollout.steps
-        if isinstance(one.step, Upgrade)
-        and one.step.service in rollout.may_stay
-        and one.step not in awaited
+        step
+        for step in rollout.steps
+        if isinstance(step.step, Upgrade)
+        and step.step.service in rollout.may_stay
+        and step.step not in awaited
     )
-    return sorted(found, key=lambda one: str(one.step))
+    return sorted(found, key=lambda step: str(step.step))
 
 
 def _required(steps: Iterable[OrderedStep], waits: Mapping[Step, set[Step]]) -> Iterator[Act]:
-    left = {one.step: one for one in steps}
+    left = {step.step: step for step in steps}
     early = _before_registers(left, waits)
     done: set[Step] = set()
     while left:
@@ -125,5 +125,5 @@ def _next(ready: list[Step], early: set[Step]) -> tuple[ActKind, list[Step]]:
         [one for one in ready if isinstance(one, kind) and one in early] for kind in kinds
     ]
     choices += [[one for one in ready if isinstance(one, kind)] for kind in (Register, *kinds)]
-    chosen = next(each for each in choices if each)
+    chosen = next(choice for choice in choices if choice)
     return _KINDS[type(chosen[0])], sorted(chosen, key=str)

@@ -101,50 +101,57 @@ class ClientFindings:
         self, before: tuple[Constraint, ...], services: tuple[Service, ...]
     ) -> Iterator[Finding]:
         """What a merge would do, or let be done, for which the base lacks something."""
-        declared = {one.name for one in services if one.changes and not one.assumed}
+        declared = {service.name for service in services if service.changes and not service.assumed}
         locked: dict[tuple[Register, Reason], list[tuple[Upgrade, Constraint]]] = {}
         waits: dict[tuple[str, TopicName, str], list[tuple[Drain, Finding]]] = {}
-        for one in before:
-            if isinstance(one.first, Upgrade) and isinstance(one.then, Register):
-                alike = one.then, replace(one.reason, clients=())
-                locked.setdefault(alike, []).append((one.first, one))
-            if not isinstance(one.then, Upgrade) or one.then.service not in declared:
+        for constraint in before:
+            if isinstance(constraint.first, Upgrade) and isinstance(constraint.then, Register):
+                alike = constraint.then, replace(constraint.reason, clients=())
+                locked.setdefault(alike, []).append((constraint.first, constraint))
+            if not isinstance(constraint.then, Upgrade) or constraint.then.service not in declared:
                 continue
-            if isinstance(one.first, Upgrade):
-                yield self._second(one.first, one.then, one)
-            elif isinstance(one.first, Drain):
-                same = waits.setdefault((one.then.service, one.topic, one.cause), [])
-                same.append((one.first, self._waiting_finding(one.first, one.then, one.reason)))
+            if isinstance(constraint.first, Upgrade):
+                yield self._second(constraint.first, constraint.then, constraint)
+            elif isinstance(constraint.first, Drain):
+                same = waits.setdefault(
+                    (constraint.then.service, constraint.topic, constraint.cause), []
+                )
+                same.append(
+                    (
+                        constraint.first,
+                        self._waiting_finding(constraint.first, constraint.then, constraint.reason),
+                    )
+                )
         yield from map(self._locked_out, locked.values())
         yield from map(_group_waits, waits.items())
 
     def _locked_out(self, clients: list[tuple[Upgrade, Constraint]]) -> Finding:
         """The merge registers at once, and locks out who has not upgraded by then."""
         names = [first.service for first, _ in clients]
-        (whole,) = merged(one.reason for _, one in clients)
-        found = [
+        (whole,) = merged(constraint.reason for _, constraint in clients)
+        findings = [
             make_finding(
                 "CLIENT-R003",
-                one.reason.sentence(),
-                location=self._place(first.service, [one.topic]),
+                constraint.reason.sentence(),
+                location=self._place(first.service, [constraint.topic]),
                 subject=first.service,
-                hint=self._first_hint(names, one.topic),
-            ).from_origin(str(one.topic), _last_name(one.reason))
-            for first, one in clients
+                hint=self._first_hint(names, constraint.topic),
+            ).from_origin(str(constraint.topic), _last_name(constraint.reason))
+            for first, constraint in clients
         ]
-        return group(whole.sentence(_MOST_NAMES), found)
+        return group(whole.sentence(_MOST_NAMES), findings)
 
-    def _second(self, first: Upgrade, then: Upgrade, one: Constraint) -> Finding:
+    def _second(self, first: Upgrade, then: Upgrade, constraint: Constraint) -> Finding:
         """Another client has to be ready first: a consumer that reads both, or a producer."""
-        is_reader = one.reason.clients == (first.service,)
+        is_reader = constraint.reason.clients == (first.service,)
         own = f"First merge and deploy the upgrade of {first.service}, then merge this"
         return make_finding(
             "CLIENT-R003",
-            one.reason.sentence(),
-            location=self._place(then.service, [one.topic]),
+            constraint.reason.sentence(),
+            location=self._place(then.service, [constraint.topic]),
             subject=then.service,
-            hint=self._first_hint([first.service], one.topic) if is_reader else own,
-        ).from_origin(str(one.topic), _last_name(one.reason))
+            hint=self._first_hint([first.service], constraint.topic) if is_reader else own,
+        ).from_origin(str(constraint.topic), _last_name(constraint.reason))
 
     def _first_hint(self, names: Sequence[str], topic: TopicName) -> str:
         """Who is deployed before the merge, with what, and where that is declared."""
@@ -177,7 +184,7 @@ class ClientFindings:
         if client is None:
             return None
         uses: list[Consumes | Produces] = [*client.consumes, *client.produces]
-        places = (one.location for one in uses if one.topic in topics)
+        places = (use.location for use in uses if use.topic in topics)
         return next(places, client.location)
 
 
@@ -191,7 +198,7 @@ def _group_waits(
     return group(
         f"wait until no message of {versions} is left in {topic} before {service} "
         f"upgrades: the new {service} cannot read them: {why}",
-        [one for _, one in newest_first],
+        [finding for _, finding in newest_first],
     )
 
 

@@ -56,9 +56,9 @@ def constraints(world: RolloutModel) -> Constraints:
     """All constraints of a world; raises PayloadError for a history that cannot be read."""
     found = _Found()
     users: dict[TopicName, dict[str, Service]] = {}
-    for one in world.services:
-        for use in (*one.before, *one.after):
-            users.setdefault(use.topic, {})[one.name] = one
+    for service in world.services:
+        for use in (*service.before, *service.after):
+            users.setdefault(use.topic, {})[service.name] = service
     for name, topic in sorted(world.topics.items()):
         _Topic(topic, found).constrain(list(users.get(name, {}).values()))
     steps = {Upgrade(one.name) for one in world.services if one.changes} | found.steps
@@ -86,7 +86,7 @@ class _Found:
 
 
 def _uses(uses: Iterable[Use], topic: TopicName) -> list[Use]:
-    return [one for one in uses if one.topic == topic]
+    return [use for use in uses if use.topic == topic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Topic:
     @cached_property
     def latest(self) -> list[tuple[int, SchemaInfo | None]]:
         """The latest version after 0, 1, … registrations."""
-        return [next(reversed([*readable(one)]), (0, None)) for one in self.histories]
+        return [next(reversed([*readable(history)]), (0, None)) for history in self.histories]
 
     def constrain(self, services: list[Service]) -> None:
         self.found.steps.update(self.registers)
@@ -156,11 +156,11 @@ class _Topic:
             self._deletion((*consumers, *producers))
 
     def _sides(self, services: list[Service], role: Role) -> Iterator[_Side]:
-        for one in services:
-            before = [use for use in _uses(one.before, self.topic.topic) if use.role is role]
-            after = [use for use in _uses(one.after, self.topic.topic) if use.role is role]
+        for service in services:
+            before = [use for use in _uses(service.before, self.topic.topic) if use.role is role]
+            after = [use for use in _uses(service.after, self.topic.topic) if use.role is role]
             if before or after:
-                yield _Side(one, tuple(before), tuple(after))
+                yield _Side(service, tuple(before), tuple(after))
 
     def _refusals(self, uses: Iterable[Use]) -> list[Cause | None]:
         """Why the client is refused, after 0, 1, … registrations."""
@@ -280,11 +280,11 @@ class _Topic:
 
     def _misread(self, consumers: Collection[Use]) -> list[Cause | None]:
         """Why the latest of 0, 1, … new versions cannot be read."""
-        found = list[Cause | None]()
+        causes = list[Cause | None]()
         for version, latest in self.latest:
             why = _why_any(consumers, latest) if latest else None
-            found.append(cause_of(why, f"v{version}") if why else None)
-        return found
+            causes.append(cause_of(why, f"v{version}") if why else None)
+        return causes
 
     def _first(self, first: _Side, then: _Side, reason: Reason) -> None:
         if first.service.changes:
@@ -320,7 +320,7 @@ class _Topic:
             why = _why_any(consumer.after, written)
             if why is None or _why_any(consumer.before, written):
                 continue
-            if any(all(self._writes(one, version)) for one in failing):
+            if any(all(self._writes(side, version)) for side in failing):
                 continue
             drain = Drain(self.topic.topic, version)
             reason = retained_reason(consumer.name, drain, why)
@@ -351,7 +351,9 @@ class _Topic:
     def _writes(self, producer: _Side, version: int) -> list[bool]:
         """Whether its messages carry this version, before and after its upgrade."""
         return [
-            any(is_of_version(one, self.topic, version) for use in uses for one in use.schemas)
+            any(
+                is_of_version(schema, self.topic, version) for use in uses for schema in use.schemas
+            )
             for uses in producer.states
         ]
 

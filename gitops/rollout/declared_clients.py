@@ -41,9 +41,9 @@ class Services:
 
         One that the change leaves as it is may be expected to move to the new schema.
         """
-        old, new = ({one.name: one for one in clients} for clients in (base, head))
+        old, new = ({client.name: client for client in clients} for clients in (base, head))
         found = (self._service(old.get(name), new.get(name)) for name in sorted({*old, *new}))
-        return tuple(one for one in found if one.before or one.after)
+        return tuple(service for service in found if service.before or service.after)
 
     def _service(self, old: Client | None, new: Client | None) -> Service:
         name = new.name if new else old.name if old else ""
@@ -61,14 +61,14 @@ class Services:
         sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
         found = (
             Use(
-                topic=one.topic,
+                topic=use.topic,
                 role=role,
-                schemas=tuple(self._schemas(client, one, told=told)),
+                schemas=tuple(self._schemas(client, use, told=told)),
                 language=client.language,
             )
             for role, uses in sides
-            for one in uses
-            if one.topic in self.topics
+            for use in uses
+            if use.topic in self.topics
         )
         # Of who is pinned to nothing, nobody knows what it works with; only that it is there.
         return tuple(use for use in found if use.schemas or self.topics[use.topic].deleted)
@@ -155,11 +155,11 @@ class Services:
         for new in topic.new:
             schemas = tuple(
                 new
-                if isinstance(one, SchemaInfo)
-                and one.type is new.type
-                and (of_one_kind or becomes(one, new))
-                else one
-                for one in schemas
+                if isinstance(schema, SchemaInfo)
+                and schema.type is new.type
+                and (of_one_kind or becomes(schema, new))
+                else schema
+                for schema in schemas
             )
         return replace(use, schemas=schemas)
 

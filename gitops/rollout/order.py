@@ -44,8 +44,8 @@ def next_name(topic: TopicName, taken: Collection[tuple[str, str]]) -> TopicName
 
     `taken` are namespaces with local names.
     """
-    found = _NUMBERED.fullmatch(topic.local_name)
-    stem, number = (found[1], int(found[2]) + 1) if found else (topic.local_name, _FIRST)
+    match = _NUMBERED.fullmatch(topic.local_name)
+    stem, number = (match[1], int(match[2]) + 1) if match else (topic.local_name, _FIRST)
     while (str(topic.namespace), f"{stem}-v{number}") in taken:
         number += 1
     return replace(topic, local_name=f"{stem}-v{number}")
@@ -93,28 +93,30 @@ _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
 
 def order(found: Constraints) -> Rollout:
     """A sort of the steps: each wave as early as it can be, registrations first within it."""
-    broken = tuple(one.reason for one in found.broken)
+    broken = tuple(block.reason for block in found.broken)
     blocks = found.blocks or _cycle(found)
     if blocks:
         return Rollout(blocks=blocks, broken=broken, may_stay=found.may_stay)
     waits: dict[Step, list[Constraint]] = {step: [] for step in found.steps}
-    for one in found.before:
-        waits[one.then].append(one)
+    for constraint in found.before:
+        waits[constraint.then].append(constraint)
     steps = _sort_steps(waits)
     return Rollout(steps=steps, broken=broken, may_stay=found.may_stay)
 
 
 def _sort_steps(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
-    sorter = TopologicalSorter({step: [one.first for one in its] for step, its in waits.items()})
+    sorter = TopologicalSorter(
+        {step: [constraint.first for constraint in its] for step, its in waits.items()}
+    )
     sorter.prepare()
-    found: list[OrderedStep] = []
+    steps: list[OrderedStep] = []
     wave = 0
     while sorter.is_active():
         ready = sorted(sorter.get_ready(), key=_rank)
-        found += [OrderedStep(step=s, wave=wave, waits_for=tuple(waits[s])) for s in ready]
+        steps += [OrderedStep(step=s, wave=wave, waits_for=tuple(waits[s])) for s in ready]
         sorter.done(*ready)
         wave += 1
-    return tuple(found)
+    return tuple(steps)
 
 
 def _rank(step: Step) -> tuple[int, Step]:
@@ -124,8 +126,8 @@ def _rank(step: Step) -> tuple[int, Step]:
 def _cycle(found: Constraints) -> tuple[Block, ...]:
     """The steps that each wait for the next, with the reasons of all of them."""
     graph: dict[Step, set[Step]] = {step: set() for step in found.steps}
-    for one in found.before:
-        graph[one.then].add(one.first)
+    for constraint in found.before:
+        graph[constraint.then].add(constraint.first)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -136,11 +138,13 @@ def _cycle(found: Constraints) -> tuple[Block, ...]:
 
 def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
     pairs = set(pairwise(steps))
-    waiting = [one for one in constraints if (one.first, one.then) in pairs]
+    waiting = [
+        constraint for constraint in constraints if (constraint.first, constraint.then) in pairs
+    ]
     return Block(
-        reason="; and ".join(dict.fromkeys(_clause(one.reason) for one in waiting)),
+        reason="; and ".join(dict.fromkeys(_clause(constraint.reason) for constraint in waiting)),
         steps=tuple(steps[:-1]),
-        topics=tuple(sorted({one.topic for one in waiting})),
+        topics=tuple(sorted({constraint.topic for constraint in waiting})),
     )
 
 
@@ -162,7 +166,7 @@ def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
     """
     found = constraints(world)
     rollout = order(found)
-    assumed = {one.name for one in world.services if one.assumed}
+    assumed = {service.name for service in world.services if service.assumed}
     going: set[str] = set()
     while rollout.blocks and assumed - going:
         found = constraints(_staying_services(world, assumed - going))
@@ -177,7 +181,7 @@ def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
 
 def _staying_services(world: RolloutModel, names: set[str]) -> RolloutModel:
     services = (
-        replace(one, after=one.before, assumed=False) if one.name in names else one
-        for one in world.services
+        replace(service, after=service.before, assumed=False) if service.name in names else service
+        for service in world.services
     )
     return replace(world, services=tuple(services))

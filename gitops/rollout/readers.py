@@ -23,14 +23,14 @@ from gitops.schemas.types import TYPES
 
 def histories(topic: TopicModel) -> list[StoredHistory]:
     """The topic's history before its first new version, and after each of them."""
-    found = [topic.history]
+    stored_histories = [topic.history]
     for info in topic.new:
-        last = found[-1]
+        last = stored_histories[-1]
         entry = (last.next_version, to_stored_type(to_stored(info)))
-        found.append(
+        stored_histories.append(
             StoredHistory(entries=(*last.entries, entry), next_version=last.next_version + 1)
         )
-    return found
+    return stored_histories
 
 
 def readable(history: StoredHistory) -> Iterator[tuple[int, SchemaInfo]]:
@@ -106,14 +106,14 @@ def _producer(use: Use, topic: TopicModel, history: StoredHistory) -> Iterator[s
                 yield "schemaValidationEnforced refuses a producer without a schema"
             continue
         try:
-            found = find_registered(history, to_stored(schema), topic.line)
+            decision = find_registered(history, to_stored(schema), topic.line)
         except PayloadError as error:
             yield f"the broker fails on its schema: {error}"
             continue
-        if found.status == NOT_REGISTERED:
+        if decision.status == NOT_REGISTERED:
             yield UNREGISTERED.text
-        elif not found.accepted:
-            yield f"the broker fails on its schema: {found.reason}"
+        elif not decision.accepted:
+            yield f"the broker fails on its schema: {decision.reason}"
 
 
 # Whether a consumer decodes what a producer writes: resolution, and symbols beyond it.
@@ -128,11 +128,11 @@ def unreadable_reason(consumer: Use, written: UsedSchema) -> str | None:
     """
     if not isinstance(written, SchemaInfo):
         return None
-    readers = [one for one in consumer.schemas if isinstance(one, SchemaInfo)]
+    readers = [schema for schema in consumer.schemas if isinstance(schema, SchemaInfo)]
     if len(readers) < len(consumer.schemas) or not readers:
         return None
-    of_kind = [one for one in readers if kind_of(one) == kind_of(written)]
-    why = [_unreadable_text(one, written, consumer.language) for one in of_kind or readers]
+    of_kind = [reader for reader in readers if kind_of(reader) == kind_of(written)]
+    why = [_unreadable_text(schema, written, consumer.language) for schema in of_kind or readers]
     return None if None in why else why[0]
 
 
@@ -162,8 +162,8 @@ def _unreadable_text(
     if (why := TYPES.unreadable_reason(read, written)) or read.type is not written.type:
         return why
     profile = CLIENT_PROFILES[language or "java"]
-    for found in TYPES.row_of(read.type).misreadings(profile.decoding, written, read):
-        at = f"at '{found.path}': " if found.path else ""
-        does = "may read wrong values" if found.is_silent else "fails"
-        return f"{at}{profile.library} {does}: {found.message}"
+    for misreading in TYPES.row_of(read.type).misreadings(profile.decoding, written, read):
+        at = f"at '{misreading.path}': " if misreading.path else ""
+        does = "may read wrong values" if misreading.is_silent else "fails"
+        return f"{at}{profile.library} {does}: {misreading.message}"
     return None

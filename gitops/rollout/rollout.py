@@ -73,16 +73,16 @@ def add_client_topics(
     Only the default registry is asked: of others nobody declares what clients use.
     """
     observed = plan_input.observed
-    others = frozenset(use.topic for one in repository.clients for use in _uses(one))
-    others -= observed.topics.keys()
-    if not others or plan_input.registry != repository.config.default_registry:
+    other_topics = frozenset(use.topic for client in repository.clients for use in _uses(client))
+    other_topics -= observed.topics.keys()
+    if not other_topics or plan_input.registry != repository.config.default_registry:
         return plan_input
-    spaces = frozenset(topic.namespace for topic in others) - observed.namespaces.keys()
-    more = registry.observe(Scope(namespaces=spaces, topics=others))
+    spaces = frozenset(topic.namespace for topic in other_topics) - observed.namespaces.keys()
+    registry_state = registry.observe(Scope(namespaces=spaces, topics=other_topics))
     whole = replace(
         observed,
-        namespaces={**observed.namespaces, **more.namespaces},
-        topics={**observed.topics, **more.topics},
+        namespaces={**observed.namespaces, **registry_state.namespaces},
+        topics={**observed.topics, **registry_state.topics},
     )
     return replace(plan_input, observed=whole)
 
@@ -95,7 +95,7 @@ def registry_rollout_request(
     What runs is what the clients declare. Who is pinned to a version that is not there yet does
     not run with it: it comes in once that is registered.
     """
-    clients = tuple(_running_clients(one, plan_input.observed) for one in repository.clients)
+    clients = tuple(_running_clients(client, plan_input.observed) for client in repository.clients)
     base = replace(repository, clients=clients)
     return RolloutRequest(
         base=base,
@@ -111,7 +111,7 @@ def _running_clients(client: Client, observed: RegistryState) -> Client:
     def runs(use: Consumes | Produces) -> bool:
         state = observed.topics.get(use.topic)
         held = {entry.version for entry in state.history.entries} if state else set()
-        pins = [one.version for one in use.schemas if isinstance(one, VersionPin)]
+        pins = [schema.version for schema in use.schemas if isinstance(schema, VersionPin)]
         return state is None or held.issuperset(pins)
 
     return replace(
@@ -135,12 +135,12 @@ def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
     """The other releases in the cluster by which the steps would be others."""
     broker = rolling.plan_input.broker
 
-    def order(other: BrokerSettings) -> tuple[object, ...]:
-        plan_input = replace(rolling.plan_input, broker=other)
-        before = replace(rolling.before, broker=other)
+    def order(broker_settings: BrokerSettings) -> tuple[object, ...]:
+        plan_input = replace(rolling.plan_input, broker=broker_settings)
+        before = replace(rolling.before, broker=broker_settings)
         asked = replace(rolling, plan_input=plan_input, plan=make_plan(plan_input), before=before)
-        found, _ = _rollout_of_release(asked)
-        return found.steps, found.blocks, found.broken, found.may_stay, found.refused
+        rollout, _ = _rollout_of_release(asked)
+        return rollout.steps, rollout.blocks, rollout.broken, rollout.may_stay, rollout.refused
 
     if not broker.other_releases:
         return
@@ -160,9 +160,11 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     is_default = rolling.plan_input.registry == rolling.head.config.default_registry
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
     services = makes.of(*sides)
-    model, found, rollout = solve_with_few_merges(RolloutModel(topics=topics, services=services))
+    model, constraints, rollout = solve_with_few_merges(
+        RolloutModel(topics=topics, services=services)
+    )
     refused = _refused_topics(rolling)
-    clients = {one.name: one for one in (*rolling.base.clients, *rolling.head.clients)}
+    clients = {client.name: client for client in (*rolling.base.clients, *rolling.head.clients)}
     blocked = frozenset(topic for block in rollout.blocks for topic in block.topics)
     lost = frozenset(
         member.subject
@@ -177,10 +179,10 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     )
     own_blocks = [block for block in blocks if not block.in_plan]
     findings = [*makes.findings, *client_findings.blocks(own_blocks)]
-    findings += client_findings.broken(found.broken)
+    findings += client_findings.broken(constraints.broken)
     waits = [
         constraint
-        for constraint in found.before
+        for constraint in constraints.before
         if not any(_is_told(constraint, block) for block in rollout.blocks)
         and not _locked_out(constraint) & named
     ]
@@ -199,9 +201,9 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         rollout,
         blocks=blocks,
         broken=(*rollout.broken, *makes.lost),
-        sides={one.name: _sides(one) for one in model.services},
+        sides={service.name: _sides(service) for service in model.services},
         later=dict(_later_sides(services, model.services)),
-        left={one.name: left for one in services if (left := _left_topics(one))},
+        left={service.name: left for service in services if (left := _left_topics(service))},
         refused=tuple(refused),
         migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
         strategies=strategies,
@@ -229,17 +231,17 @@ def _locked_out(refusal: Block | Constraint) -> frozenset[tuple[str, str]]:
     )
 
 
-def _is_told(one: Constraint, block: Block) -> bool:
+def _is_told(constraint: Constraint, block: Block) -> bool:
     """Whether it is between steps that wait for each other: no advice about two of them helps."""
-    return one.first in block.steps and one.then in block.steps
+    return constraint.first in block.steps and constraint.then in block.steps
 
 
 def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, RefusedSchema]:
     """The topics whose next schema, or first one, Pulsar does not take."""
     return {
-        one.topic: one
-        for one in rolling.plan.notices
-        if isinstance(one, RefusedSchema) and not one.accepted
+        notice.topic: notice
+        for notice in rolling.plan.notices
+        if isinstance(notice, RefusedSchema) and not notice.accepted
     }
 
 
@@ -255,10 +257,14 @@ def _migrations(
     There is nobody to move from a topic whose first schema is refused.
     """
     blocked = {topic for block in rollout.blocks for topic in block.topics}
-    wanted = {topic: one.info for topic, one in refused.items() if one.latest_version is not None}
-    for one in rolling.plan.actions:
-        if isinstance(one, RegisterSchema) and one.topic in blocked and not one.waiver:
-            wanted[one.topic] = one.info
+    wanted = {
+        topic: refusal.info
+        for topic, refusal in refused.items()
+        if refusal.latest_version is not None
+    }
+    for action in rolling.plan.actions:
+        if isinstance(action, RegisterSchema) and action.topic in blocked and not action.waiver:
+            wanted[action.topic] = action.info
     taken = _taken_names(rolling)
     for topic, info in sorted(wanted.items()):
         if topic not in rolling.base.desired.topics:
@@ -278,7 +284,7 @@ def _taken_names(rolling: RolloutRequest) -> set[tuple[str, str]]:
     topics = (*rolling.base.desired.topics, *rolling.head.desired.topics)
     files = [path for path in map(PurePosixPath, rolling.paths) if path.parts[0] == _NAMESPACES]
     return {
-        *((str(one.namespace), one.local_name) for one in topics),
+        *((str(topic.namespace), topic.local_name) for topic in topics),
         *(("/".join(path.parent.parts[1:]), path.stem) for path in files),
     }
 
@@ -295,7 +301,7 @@ def _strategies(
     services: tuple[Service, ...],
 ) -> dict[TopicName, SchemaCompatibilityStrategy]:
     """Of topics whose clients nobody declares, if they have clients already."""
-    used = {use.topic for one in services for use in (*one.before, *one.after)}
+    used = {use.topic for service in services for use in (*service.before, *service.after)}
     return {
         name: topic.strategy
         for name, topic in topics.items()
@@ -307,7 +313,7 @@ def _client_registry(rolling: RolloutRequest, topics: Collection[TopicName]) -> 
     """The default registry, where this is another one and clients of the topics are declared."""
     default = rolling.head.config.default_registry
     clients = (*rolling.base.clients, *rolling.head.clients)
-    used = {use.topic for one in clients for use in _uses(one)}
+    used = {use.topic for client in clients for use in _uses(client)}
     is_other = rolling.plan_input.registry != default
     return default if is_other and not used.isdisjoint(topics) else ""
 
@@ -330,9 +336,9 @@ def _later_sides(
     whole: tuple[Service, ...], first_parts: tuple[Service, ...]
 ) -> Iterator[tuple[str, tuple[Side, ...]]]:
     """What is left of upgrades that come in two parts."""
-    for one, first in zip(whole, first_parts, strict=True):
-        if one.after != first.after:
-            yield one.name, _sides(replace(one, before=first.after))
+    for service, first in zip(whole, first_parts, strict=True):
+        if service.after != first.after:
+            yield service.name, _sides(replace(service, before=first.after))
 
 
 def _left_topics(service: Service) -> tuple[TopicName, ...]:
@@ -346,7 +352,7 @@ def _left_topics(service: Service) -> tuple[TopicName, ...]:
 
 def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
     plan, plan_input = rolling.plan, rolling.plan_input
-    new = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    new = {action.topic: action for action in plan.actions if isinstance(action, RegisterSchema)}
     deleted = rolling.base.desired.topics.keys() - rolling.head.desired.topics.keys()
     for topic, state in sorted(plan_input.observed.topics.items()):
         try:

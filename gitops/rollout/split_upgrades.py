@@ -40,18 +40,18 @@ def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraint
 
 def _first_parts(model: RolloutModel, found: Constraints) -> RolloutModel:
     early = {
-        one.first.service
-        for one in found.before
-        if isinstance(one.first, Upgrade) and isinstance(one.then, Register)
+        constraint.first.service
+        for constraint in found.before
+        if isinstance(constraint.first, Upgrade) and isinstance(constraint.then, Register)
     }
     late = {
-        (one.then.service, one.topic)
-        for one in found.before
-        if isinstance(one.first, Register) and isinstance(one.then, Upgrade)
+        (constraint.then.service, constraint.topic)
+        for constraint in found.before
+        if isinstance(constraint.first, Register) and isinstance(constraint.then, Upgrade)
     }
     services = (
-        _first_part(one, late) if one.assumed and one.name in early else one
-        for one in model.services
+        _first_part(service, late) if service.assumed and service.name in early else service
+        for service in model.services
     )
     return replace(model, services=tuple(services))
 

@@ -29,7 +29,7 @@ def schema_changes(before: SchemaInfo | None, after: SchemaInfo) -> tuple[Schema
     if old.type is not new.type:
         return (type_change(before.type, after.type, new.type), *_properties(before, after))
     shown = _half_type_properties(old, new)
-    others = (one for one in _properties(before, after) if one.path not in shown)
+    others = (change for change in _properties(before, after) if change.path not in shown)
     return (*TYPES.row_of(new.type).diff(old, new), *others)
 
 

@@ -61,11 +61,11 @@ def _points() -> Mapping[SchemaType, EntryPoint]:
     found: dict[SchemaType, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         schema_type = _schema_type(point)
-        other = found.setdefault(schema_type, point)
-        if other.value != point.value:
+        entry_point = found.setdefault(schema_type, point)
+        if entry_point.value != point.value:
             raise UsageError(
                 f"several packages have a checker for {point.name}: "
-                f"{', '.join(sorted((other.value, point.value)))}",
+                f"{', '.join(sorted((entry_point.value, point.value)))}",
                 where=f"entry points '{GROUP}'",
                 hint="uninstall all but one of them",
             )
@@ -73,7 +73,7 @@ def _points() -> Mapping[SchemaType, EntryPoint]:
 
 
 def _schema_type(point: EntryPoint) -> SchemaType:
-    if point.name not in {each.value for each in _CHECKED}:
+    if point.name not in {schema_type.value for schema_type in _CHECKED}:
         known = "KEY_VALUE is checked half by half" if point.name == "KEY_VALUE" else "unknown type"
         raise _unusable(point, known)
     return SchemaType(point.name)
@@ -99,7 +99,7 @@ def _check_list(check: _Check, package: str) -> CheckList:
         existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
     ) -> Outcome:
         try:
-            check(tuple(one.schema for one in existing), candidate.schema, strategy)
+            check(tuple(schema.schema for schema in existing), candidate.schema, strategy)
         except IncompatibleSchemaError as error:
             return incompatible(_one_line(str(error)) or f"the checker of {package} refuses it")
         except Exception as error:  # noqa: BLE001 - a broker answers 500 whatever a checker raises

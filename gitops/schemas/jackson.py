@@ -92,9 +92,9 @@ def _lenient(data: bytes) -> str:
     """Jackson checks the form of UTF-8 alone: overlong characters and surrogates pass."""
     parts: list[str] = []
     at = 0
-    while found := _BEYOND_ASCII.search(data, at):
-        parts.append(data[at : found.start()].decode())
-        at = found.start()
+    while match := _BEYOND_ASCII.search(data, at):
+        parts.append(data[at : match.start()].decode())
+        at = match.start()
         length = _length(data[at])
         if not length or not _FOLLOWING.fullmatch(data, at + 1, at + length):
             return "".join(parts) + _NEVER
@@ -150,8 +150,8 @@ class Members(list[tuple[str, Json]]):
 
 def end_of_space(text: str, at: int) -> int:
     """Where the white space that starts at `at` ends."""
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _refuse(name: str) -> NoReturn:

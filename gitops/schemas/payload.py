@@ -37,8 +37,10 @@ def to_sent_type(stored: StoredSchema) -> StoredSchema:
     """The schema as it may have been sent: NONE may have been BYTES (Pulsar 4.0.7)."""
     if stored.type is not BYTES.kept_as:
         return stored
-    kept = (each for each in SchemaType if TYPES.row_of(each) is BYTES)
-    return replace(stored, type=next(each for each in kept if each is not stored.type))
+    kept = (schema_type for schema_type in SchemaType if TYPES.row_of(schema_type) is BYTES)
+    return replace(
+        stored, type=next(schema_type for schema_type in kept if schema_type is not stored.type)
+    )
 
 
 def to_info(stored: StoredSchema) -> SchemaInfo:

@@ -145,12 +145,12 @@ def _older_changes(
     before = changes_of(types, old, latest, strategy)
     known = {(one.rule, one.path) for one in before if _is_certain(one)}
     changes: list[Remark] = []
-    for one in _with_promise(remarks, strategy):
-        is_known = (one.rule, one.path) in known
-        if (one.rule, one.path, one.pointer) in places:
-            changes.append(replace(one, breaks_promise=one.breaks_promise and not is_known))
-        elif one.breaks_promise and not is_known:
-            changes.append(one)
+    for remark in _with_promise(remarks, strategy):
+        is_known = (remark.rule, remark.path) in known
+        if (remark.rule, remark.path, remark.pointer) in places:
+            changes.append(replace(remark, breaks_promise=remark.breaks_promise and not is_known))
+        elif remark.breaks_promise and not is_known:
+            changes.append(remark)
     return tuple(changes)
 
 
@@ -163,17 +163,17 @@ def _with_promise(remarks: Iterable[Remark], strategy: Strategy) -> tuple[Remark
     new_reads, old_read = promised_reads(strategy)
     return tuple(
         replace(
-            one,
-            breaks_promise=(new_reads and one.breaks_readers)
-            or (old_read and one.breaks_old_readers),
+            remark,
+            breaks_promise=(new_reads and remark.breaks_readers)
+            or (old_read and remark.breaks_old_readers),
         )
-        for one in remarks
+        for remark in remarks
     )
 
 
 def _since(version: int, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
     return tuple(
-        replace(one, message=f"since v{version}, {one.message}")
-        for one in remarks
-        if one.rule not in _OF_THE_STEP
+        replace(remark, message=f"since v{version}, {remark.message}")
+        for remark in remarks
+        if remark.rule not in _OF_THE_STEP
     )

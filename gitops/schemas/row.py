@@ -107,8 +107,8 @@ def text_of(schema: StoredSchema) -> str:
     return schema.data.decode("utf-8", "replace")
 
 
-def _have_equal_bytes(one: StoredSchema, other: StoredSchema) -> bool:
-    return one.data == other.data
+def _have_equal_bytes(left: StoredSchema, schema: StoredSchema) -> bool:
+    return left.data == schema.data
 
 
 def _no_names(_schema: StoredSchema) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _never_unreadable(_reader: StoredSchema, _writer: StoredSchema) -> str | Non
 
 def blocking_text(remarks: Iterable[Remark]) -> str | None:
     """What stops readers, although the broker accepts it."""
-    stops = next((one for one in remarks if one.stops_readers), None)
+    stops = next((remark for remark in remarks if remark.stops_readers), None)
     return f"at '{stops.path}': {stops.message}" if stops else None
 
 

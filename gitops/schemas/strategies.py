@@ -101,8 +101,8 @@ class LabelledSchema:
 
 def check_types(existing: Sequence[LabelledSchema], candidate: LabelledSchema) -> Outcome | None:
     """The refusal of a candidate of another type than a version, None if there is none."""
-    for one in existing:
-        if one.schema.type is not candidate.schema.type:
-            old, new = one.schema.type.value, candidate.schema.type.value
-            return incompatible(f"{one.label} is {old} and the candidate {new}")
+    for schema in existing:
+        if schema.schema.type is not candidate.schema.type:
+            old, new = schema.schema.type.value, candidate.schema.type.value
+            return incompatible(f"{schema.label} is {old} and the candidate {new}")
     return None

@@ -63,20 +63,24 @@ class SchemaTypes:
 
     def types_with(self, *forms: DefinitionForm) -> frozenset[SchemaType]:
         """The types whose definitions are written in one of these forms."""
-        return frozenset(each for each, row in self._rows.items() if row.form in forms)
+        return frozenset(
+            schema_type for schema_type, row in self._rows.items() if row.form in forms
+        )
 
-    def reads_alike(self, other: SchemaTypes, schema: StoredSchema) -> bool:
+    def reads_alike(self, other_schema_types: SchemaTypes, schema: StoredSchema) -> bool:
         """Whether a schema is the same to both, so that decisions about such schemas are.
 
         Also False where it may be, but takes more to tell than to decide.
         """
-        mine, theirs = self._rows[schema.type], other.row_of(schema.type)
-        if mine is theirs:
+        schema_type_row, theirs = self._rows[schema.type], other_schema_types.row_of(schema.type)
+        if schema_type_row is theirs:
             return True
-        if mine.form is not DefinitionForm.AVRO or not (mine.definition and theirs.definition):
+        if schema_type_row.form is not DefinitionForm.AVRO or not (
+            schema_type_row.definition and theirs.definition
+        ):
             return False
         try:
-            return is_read_alike(mine.definition(schema), theirs.definition(schema))
+            return is_read_alike(schema_type_row.definition(schema), theirs.definition(schema))
         except (AvroParseError, RecursionError):
             return False
 
@@ -140,16 +144,16 @@ class SchemaTypes:
             (version for version, entry in entries if self.are_equal(candidate, entry)), None
         )
 
-    def are_equal(self, one: StoredSchema, other: StoredSchema) -> bool:
+    def are_equal(self, left: StoredSchema, schema: StoredSchema) -> bool:
         """Whether the registry takes both for one version; raises AvroParseError.
 
         A definition counts only beside another definition: the bytes of other types are not read.
         """
-        if one.type is other.type:
-            return self._rows[one.type].equal(one, other)
-        if self._rows[one.type].definition and self._rows[other.type].definition:
-            self.read_definition(one)
-            self.read_definition(other)
+        if left.type is schema.type:
+            return self._rows[left.type].equal(left, schema)
+        if self._rows[left.type].definition and self._rows[schema.type].definition:
+            self.read_definition(left)
+            self.read_definition(schema)
         return False
 
     def read_definition(self, schema: StoredSchema) -> None:

@@ -100,9 +100,13 @@ def apply(  # noqa: PLR0913 - all but two are for the command line, by name
     if error is None:
         return tuple(run.done)
     closed = run.set_back()
-    others = run.errors[1:]
-    if run.done or any(one.error for one in closed) or (others and run.may_have_written):
-        raise partial_error(error, len(run.done), plan, closed, others) from error
+    other_errors = run.errors[1:]
+    if (
+        run.done
+        or any(result.error for result in closed)
+        or (other_errors and run.may_have_written)
+    ):
+        raise partial_error(error, len(run.done), plan, closed, other_errors) from error
     raise error
 
 
@@ -286,11 +290,15 @@ class _Run:
         That is each whose closing is left to do and whose opening is not: it was carried out, or
         tried, now or by an earlier apply. No Ctrl-C cuts it, since CI presses twice.
         """
-        done, tried = {id(one) for one in self.done}, {id(one) for one in self.tried}
-        left = [one for one in self.plan.actions if id(one) not in done]
-        policies = [one for one in left if isinstance(one, SetPolicy)]
-        shut = {_policy_of(each) for each in policies if each.loosens and id(each) not in tried}
-        open_ = [one for one in policies if one.sets_back and _policy_of(one) not in shut]
+        done, tried = {id(action) for action in self.done}, {id(action) for action in self.tried}
+        left = [action for action in self.plan.actions if id(action) not in done]
+        policies = [action for action in left if isinstance(action, SetPolicy)]
+        shut = {
+            _policy_of(policy) for policy in policies if policy.loosens and id(policy) not in tried
+        }
+        open_ = [
+            policy for policy in policies if policy.sets_back and _policy_of(policy) not in shut
+        ]
         return [self._set_back(action) for action in open_]
 
     def _set_back(self, action: SetPolicy) -> Result:

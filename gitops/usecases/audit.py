@@ -77,7 +77,7 @@ def audit(
         for count, name in enumerate(namespaces)
         for part in _parts(registry, name, request)
     )
-    its: NamespaceAudit | None = None
+    namespace_audit: NamespaceAudit | None = None
     looked_at, refused = False, ""
     registered: list[TopicName] = []
     for count, part in read_ahead(parts):
@@ -89,12 +89,12 @@ def audit(
         found.add_unread(part.unread)
         if part.namespace is None:
             continue
-        its = its or found.namespace(*part.namespace)
-        found.add(its, _in_turn(part.topics))
+        namespace_audit = namespace_audit or found.namespace(*part.namespace)
+        found.add(namespace_audit, _in_turn(part.topics))
         registered += (state.topic for state in part.topics if state.history.entries)
         if part.last:
-            found.end(its)
-            its = None
+            found.end(namespace_audit)
+            namespace_audit = None
     if refused and not looked_at:  # no answer about anything is no good answer
         raise OutsideError(f"nothing can be read: {refused}", where=registry.address, hint=_RIGHTS)
     report = found.report(request.severities)
@@ -124,15 +124,15 @@ def _settings(registry: Registry, request: AuditRequest) -> AuditSettings:
     if request.broker is not None:
         broker = named_broker(broker, request.broker)
     line = line_of(broker, "--broker")
-    others = () if request.broker is not None else _other_lines(broker, line)
+    other_broker_lines = () if request.broker is not None else _other_lines(broker, line)
     return AuditSettings(
         registry=registry.name,
         address=registry.address,
         broker=broker,
         line=line,
-        target=_target(broker, others, request),
+        target=_target(broker, other_broker_lines, request),
         strategy=request.as_if_strategy,
-        others=others,
+        others=other_broker_lines,
     )
 
 
@@ -143,7 +143,7 @@ def _other_lines(broker: BrokerSettings, present: BrokerLine) -> tuple[BrokerLin
 
 
 def _target(
-    broker: BrokerSettings, others: Sequence[BrokerLine], request: AuditRequest
+    broker: BrokerSettings, other_broker_lines: Sequence[BrokerLine], request: AuditRequest
 ) -> BrokerLine | None:
     """What is asked for, else the newest line in the cluster where nobody names the present one.
 
@@ -151,7 +151,7 @@ def _target(
     """
     if request.as_if_broker is not None:
         return line_of(as_if_broker(broker, request.as_if_broker))
-    return others[-1] if others else None
+    return other_broker_lines[-1] if other_broker_lines else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +188,8 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
     unread: dict[TopicName, str] = {}
     for start in range(0, len(topics), _CHUNK):
         read = _readable(registry, topics[start : start + _CHUNK], refused, unread)
-        found = tuple(one for one in read if one.topic in listed or one.history.entries)
-        yield _Part(namespace=namespace, topics=found, last=False)
+        states = tuple(one for one in read if one.topic in listed or one.history.entries)
+        yield _Part(namespace=namespace, topics=states, last=False)
     count = f"{len(refused):,} of {len(topics):,} topics"
     limits = (f"{name}: {count}: {refused[0]}",) if refused else ()
     yield _Part(namespace=namespace, limits=limits, unread=unread)

@@ -74,7 +74,7 @@ def capture(
     scope = Scope(topics=frozenset(request.topics), topic_policies=False)
     state = registry.observe(scope)
     versions = {
-        topic: {each.version: each.info for each in state.topics[topic].history.entries}
+        topic: {entry.version: entry.info for entry in state.topics[topic].history.entries}
         for topic in request.topics
     }
     begun = [
@@ -84,7 +84,7 @@ def capture(
     if not begun:
         return ()
     readers = request.open_readers(messages.service(request.topics[0]))
-    found = []
+    captured_topics = []
     try:
         for folder, manifest, topic in begun:
             if stopped():
@@ -92,10 +92,10 @@ def capture(
             job = _job(
                 messages, request, readers, folder, manifest, topic, versions[topic], stopped
             )
-            found.append(_capture(job, manifest, versions[topic], progress))
+            captured_topics.append(_capture(job, manifest, versions[topic], progress))
     finally:
         readers.close()
-    return tuple(found)
+    return tuple(captured_topics)
 
 
 def _capture(
@@ -143,9 +143,9 @@ def _firsts(
     if since is None:
         return {}
     return {
-        each.partition: messages.first_position(topic, each.partition, since)
-        for each in manifest.partitions
-        if each.last is None and each.end is not None
+        partition.partition: messages.first_position(topic, partition.partition, since)
+        for partition in manifest.partitions
+        if partition.last is None and partition.end is not None
     }
 
 

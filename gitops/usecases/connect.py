@@ -118,7 +118,7 @@ class Connection:
     @property
     def accepted(self) -> bool:
         """Whether the client is let in with each of its schemas."""
-        return all(one.admission.accepted for one in self.answered)
+        return all(schema_admission.admission.accepted for schema_admission in self.answered)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,9 @@ def connect(request: ConnectRequest, connecting: ConnectContext) -> Connection:
             *_notes(connecting, topic, observed, wanted),
             *_contradictions(request, broker, answered, others),
         ),
-        texts={file: text for one in offered for file, text in one.texts.items()},
+        texts={
+            file: text for client_schema in offered for file, text in client_schema.texts.items()
+        },
         misread=misread,
     )
 
@@ -198,7 +200,7 @@ def _reading(
     offer = offered.offer
     if request.role != "consumer" or not isinstance(offer, StoredSchema):
         return (), ()
-    if not all(one.admission.accepted for one in answered):
+    if not all(schema_admission.admission.accepted for schema_admission in answered):
         return (), ()
     language = request.language or ("python" if is_class_name(offered.name) else None)
     misread = misread_versions(language, offer, place)
@@ -214,9 +216,12 @@ def _client_schema(name: str, context: Context, request: ConnectRequest) -> Clie
         return read_client_schema(name, context)
     kind = topic_avro_type(context.topic, context.repository, context.history)
     asked = replace(request.extraction, name=name, schema_type=request.schema_type, topic_type=kind)
-    found = extract_python(asked)
+    extraction = extract_python(asked)
     return ClientSchema(
-        name=name, offer=to_stored(found.info), locate=found.locate, texts=found.sources
+        name=name,
+        offer=to_stored(extraction.info),
+        locate=extraction.locate,
+        texts=extraction.sources,
     )
 
 
@@ -229,15 +234,15 @@ def _answers(
     if request.role == "consumer":
         admissions: tuple[Admission, ...] = (admit_consumer(place, offered[0].offer),)
     else:
-        admissions = admit_schemas(place, [one.offer for one in offered])
+        admissions = admit_schemas(place, [client_schema.offer for client_schema in offered])
     return [
         SchemaAdmission(
-            name=one.name,
-            admission=each,
-            findings=_findings(request.topic, one, each),
-            differs=_find_difference(place.history, one.name, each),
+            name=client_schema.name,
+            admission=admission,
+            findings=_findings(request.topic, client_schema, admission),
+            differs=_find_difference(place.history, client_schema.name, admission),
         )
-        for one, each in zip(offered, admissions, strict=False)
+        for client_schema, admission in zip(offered, admissions, strict=False)
     ]
 
 
@@ -283,10 +288,10 @@ def _contradictions(
 ) -> Iterator[str]:
     """The releases beside the one that decided which answer otherwise to one of the schemas."""
     for release, admissions in others.items():
-        for ours, theirs in zip(answered, admissions, strict=False):
-            if ours.admission.accepted is not theirs.admission.accepted:
+        for ours, schema_admission in zip(answered, admissions, strict=False):
+            if ours.admission.accepted is not schema_admission.admission.accepted:
                 what = f"a {request.role} with {ours.name}"
-                yield contradiction(broker, release, theirs.admission.decision, what)
+                yield contradiction(broker, release, schema_admission.admission.decision, what)
 
 
 def _findings(topic: TopicName, offered: ClientSchema, admission: Admission) -> tuple[Finding, ...]:

@@ -63,15 +63,15 @@ def drift(
     provenance = read_provenance(plan, plan_input, provenance_at_head(root, repository))
     managed = with_unread(plan_input)
     unmanaged = find_unmanaged(registry, managed, known, progress, required=False)
-    others, limits = _other_namespaces(registry, known.namespaces)
+    other_namespaces, limits = _other_namespaces(registry, known.namespaces)
     other_topics = 0
     if not known.namespaces:
         with suppress(OutsideError):
-            other_topics = sum(len(registry.list_topics(name)) for name in others)
+            other_topics = sum(len(registry.list_topics(name)) for name in other_namespaces)
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     names = plan_input.desired.topics.keys()
     versions = recorded_at_head(root, recorded, address=registry.address)(names)
-    registered = [one.topic for one in managed.topics.values() if one.history.entries]
+    registered = [topic.topic for topic in managed.topics.values() if topic.history.entries]
     report = find_drift(
         DriftInput(
             plan_input=plan_input,
@@ -83,7 +83,7 @@ def drift(
             unmanaged_namespaces=unmanaged.namespaces,
             without_schema=len(unmanaged.without_schema),
             unlisted=unmanaged.unlisted,
-            other_namespaces=others,
+            other_namespaces=other_namespaces,
             other_topics=other_topics,
             limits=(
                 *known.limits,
@@ -102,7 +102,7 @@ def drift(
         )
     )
     report = replace(report, new_clients=new_clients)
-    topics = {**plan_input.observed.topics, **{one.topic: one for one in unmanaged.topics}}
+    topics = {**plan_input.observed.topics, **{topic.topic: topic for topic in unmanaged.topics}}
     return FoundDrift(report=report, observed=replace(plan_input.observed, topics=topics))
 
 
@@ -124,7 +124,7 @@ def _add_live_clients(
 
 
 def adopt_drift(
-    found: FoundDrift,
+    found_drift: FoundDrift,
     planning: PlanRequest,
     root: Path,
     tree: FileTree,
@@ -134,15 +134,15 @@ def adopt_drift(
 
     Raises UsageError for a subject that has not drifted, OutsideError.
     """
-    drifted = {one.subject for one in found.report.drifts}
+    drifted = {one.subject for one in found_drift.report.drifts}
     if strange := sorted(map(str, {*subjects} - drifted)):
         verb = "has" if len(strange) == 1 else "have"
         hint = "`pulsar-gitops drift` lists what has drifted"
         raise UsageError(f"{', '.join(strange)} {verb} not drifted", hint=hint)
-    drifts = [one for one in found.report.drifts if not subjects or one.subject in subjects]
+    drifts = [one for one in found_drift.report.drifts if not subjects or one.subject in subjects]
     new = frozenset(one.namespace for one in drifts if isinstance(one, UnmanagedNamespace))
     namespaces = planning.registry.observe(Scope(namespaces=new)).namespaces if new else {}
-    observed = found.observed
+    observed = found_drift.observed
     return adopt(
         AdoptionInput(
             tree=tree,
@@ -168,8 +168,8 @@ def _other_namespaces(
     except OutsideError as error:
         of_tenants = " of the same tenants" if tenants else ""
         return (), (f"Other namespaces{of_tenants} are unknown: {error.what}.",)
-    others = (one for one in listed if not tenants or one.tenant in tenants)
-    return tuple(one for one in others if one not in known), ()
+    others = (namespace for namespace in listed if not tenants or namespace.tenant in tenants)
+    return tuple(namespace for namespace in others if namespace not in known), ()
 
 
 def _scope(plan_input: PlanInput) -> Scope:

@@ -84,7 +84,7 @@ def keep_suggestions(host: CodeHost, pull_request: int, report: str, folder: str
     wanted = placed(suggestions_of(report, folder), dict(host.diffs(pull_request)))
     if len(wanted) > MOST_SUGGESTIONS:
         wanted = []
-    missing = {suggestion_marker(each, folder): each for each in wanted}
+    missing = {suggestion_marker(suggestion, folder): suggestion for suggestion in wanted}
     login = host.login()
     for post in list(host.line_comments(pull_request)):
         if post.author != login or not post.body.startswith(marker_start(folder)):
@@ -95,8 +95,8 @@ def keep_suggestions(host: CodeHost, pull_request: int, report: str, folder: str
         return 0
     head = host.head_of(pull_request)
     return sum(
-        host.add_line_comment(pull_request, head, each, suggestion_text(each, folder))
-        for each in missing.values()
+        host.add_line_comment(pull_request, head, suggestion, suggestion_text(suggestion, folder))
+        for suggestion in missing.values()
     )
 
 

@@ -56,7 +56,7 @@ class Forecast:
     @property
     def is_accepted(self) -> bool:
         """Whether all messages would be."""
-        return not self.unencrypted and all(each.admission.accepted for each in self.versions)
+        return not self.unencrypted and all(version.admission.accepted for version in self.versions)
 
 
 class PublicationEndedError(GitopsError):

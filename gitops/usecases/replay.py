@@ -72,13 +72,13 @@ class ReplaySelection:
         Where the versions are only assumed (`source` is `files`), those of a capture are the live
         ones.
         """
-        for one in subjects:
-            captured = (self.captures or {}).get(one.topic)
+        for subject in subjects:
+            captured = (self.captures or {}).get(subject.topic)
             assumed = source == FILES
             if captured and assumed and captured.schemas:
-                yield replace(one, captured=captured.schemas, history=SchemaHistory())
+                yield replace(subject, captured=captured.schemas, history=SchemaHistory())
             else:
-                yield replace(one, captured=captured.schemas) if captured else one
+                yield replace(subject, captured=captured.schemas) if captured else subject
 
 
 def replay_files(
@@ -146,7 +146,11 @@ def replay_change(
         limits=observed.history.limits,
         rules=loaded.limits.rules,
         findings=(
-            *(one for one in new_findings(loaded) if one.severity is Severity.ERROR),
+            *(
+                new_finding
+                for new_finding in new_findings(loaded)
+                if new_finding.severity is Severity.ERROR
+            ),
             *missing_sample_findings(named, choice.sampled(whole)),
             *_broken(wanted, head),
             *withheld_samples(wanted, head, base),
@@ -179,7 +183,11 @@ def _topics_with_samples(
 
 
 def _broken(topics: Iterable[TopicName], repository: Repository) -> tuple[Finding, ...]:
-    return tuple(one for topic in topics for one in definition_errors(topic, repository))
+    return tuple(
+        definition_error
+        for topic in topics
+        for definition_error in definition_errors(topic, repository)
+    )
 
 
 def _scope(topics: Sequence[TopicName]) -> Scope:

@@ -277,8 +277,8 @@ def _unrecorded_topics(
     """
     topics: set[TopicName] = set()
     for name, namespace in recorded.namespaces.items():
-        found = live.namespaces[name]
-        if found.exists and found.policies != namespace.policies:
+        state = live.namespaces[name]
+        if state.exists and state.policies != namespace.policies:
             with suppress(OutsideError):
                 topics |= {*registry.list_topics(name)} - recorded.topics.keys()
     if not topics:
@@ -309,7 +309,7 @@ def _observe(
 
 def _scope(recorded: RegistryState) -> Scope:
     """What was recorded, and whether the topics exist that existed."""
-    existed = (name for name, one in recorded.partitions.items() if one.exists)
+    existed = (name for name, partitions in recorded.partitions.items() if partitions.exists)
     return Scope(
         namespaces=frozenset(recorded.namespaces),
         topics=frozenset(recorded.topics),

@@ -56,7 +56,10 @@ def registry_rollout(
 
 def with_broker_notes(report: CheckReport) -> CheckReport:
     """A checked change whose rollouts are shown alone: what its plans tell of the broker, too."""
-    noted = (replace(one, rollout=_noted(one.rollout, one.plan)) for one in report.registries)
+    noted = (
+        replace(registry, rollout=_noted(registry.rollout, registry.plan))
+        for registry in report.registries
+    )
     return replace(report, registries=tuple(noted))
 
 
@@ -66,17 +69,21 @@ def _noted(rollout: Rollout, plan: Plan) -> Rollout:
 
 def change_rollout(report: CheckReport, loaded: LoadedChange, *, migrate: bool) -> ChangeRollout:
     """What to write and how it ends; with `migrate` a topic that has a migration blocks nothing."""
-    migrations = [each for one in report.registries for each in one.rollout.migrations]
+    migrations = [
+        migration for registry in report.registries for migration in registry.rollout.migrations
+    ]
     return ChangeRollout(
         has_broken_files=blocks(rate_findings(new_findings(loaded), loaded.limits.rules)),
-        is_blocked=any(is_blocked(one.rollout, migrate=migrate) for one in report.registries),
+        is_blocked=any(
+            is_blocked(registry.rollout, migrate=migrate) for registry in report.registries
+        ),
         migration=write_migrations(loaded, migrations) if migrate and migrations else None,
     )
 
 
 def is_blocked(rollout: Rollout, *, migrate: bool = False) -> bool:
     """Whether something has no order, but for topics that are migrated."""
-    migrated = {one.topic for one in rollout.migrations} if migrate else set()
+    migrated = {migration.topic for migration in rollout.migrations} if migrate else set()
     return any(not migrated.issuperset(block.topics) for block in rollout.blocks) or not (
         migrated.issuperset(rollout.refused)
     )

@@ -324,8 +324,8 @@ def _schemas_of(topic: TopicName) -> Scope:
 def _require_namespace(registry: Registry, name: NamespaceName) -> None:
     """Raise NotThereError where there is none, as far as these credentials may know."""
     try:
-        found = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
+        state = registry.observe(Scope(namespaces=frozenset({name}))).namespaces[name]
     except OutsideError:
         return
-    if not found.exists:
+    if not state.exists:
         raise NotThereError(f"there is no namespace '{name}'", where=registry.address)

@@ -43,7 +43,7 @@ def validate(
     for topic, held in (recorded(bad) if bad else {}).items():
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
-            content[topic] = tuple(at_most_warning(one) for one in content[topic])
+            content[topic] = tuple(at_most_warning(finding) for finding in content[topic])
     of_files = (
         *repository.findings,
         *expiry_findings(repository.waivers, today),
@@ -51,9 +51,11 @@ def validate(
     )
     findings = (*rate_findings(of_files, rules), *chain.from_iterable(content.values()))
     wanted = (
-        one for one in findings if one.location is None or is_selected(one.location.file, paths)
+        finding
+        for finding in findings
+        if finding.location is None or is_selected(finding.location.file, paths)
     )
-    in_order = sorted(wanted, key=lambda one: (one.sort_key, -one.severity))
+    in_order = sorted(wanted, key=lambda finding: (finding.sort_key, -finding.severity))
     return tuple(group_unknown_topics(_once(in_order)))
 
 

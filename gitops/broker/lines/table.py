@@ -94,15 +94,15 @@ def is_beyond_doubt(given: BrokerSettings) -> bool:
 @cache
 def find_line(release: str) -> BrokerLine | None:
     """The line of a release, `4.2` or `4.2.4`, None for one without a profile."""
-    found = _RELEASE.fullmatch(release.strip())
-    if found is None:
+    match = _RELEASE.fullmatch(release.strip())
+    if match is None:
         return None
-    name = f"{int(found[1])}.{int(found[2])}"
-    if name == PULSAR_5_0.name and found[3] == "0" and _MILESTONE.fullmatch(found[4] or ""):
+    name = f"{int(match[1])}.{int(match[2])}"
+    if name == PULSAR_5_0.name and match[3] == "0" and _MILESTONE.fullmatch(match[4] or ""):
         return replace(PULSAR_5_0_M1, name=release.strip())
-    if not found[3]:
+    if not match[3]:
         return LINES.get(name)
-    patch = int(found[3])
+    patch = int(match[3])
     last, early = _EARLY.get(name, (-1, None))
     if early and patch <= last:
         return replace(early, name=f"{name}.{patch}")
@@ -119,10 +119,10 @@ def find_named_line(release: str) -> BrokerLine | None:
 
 def nearest_line(release: str) -> str:
     """The newest line that is not newer than a release, else the oldest; empty for no number."""
-    found = _FIRST_NUMBERS.match(release.strip())
-    if found is None:
+    match = _FIRST_NUMBERS.match(release.strip())
+    if match is None:
         return ""
-    number = int(found[1]), int(found[2] or 0)
+    number = int(match[1]), int(match[2] or 0)
     older = [name for name in LINES if tuple(map(int, name.split("."))) <= number]
     return older[-1] if older else next(iter(LINES))
 

@@ -146,10 +146,12 @@ def capture(
         messages = messages_of(live, root, service_url)
         captured = run_capture(live, messages, request, stopped, progress)
     print_result(results.CaptureResult(topics=captured), Display())
-    complete = len(captured) == len(names) and all(one.manifest.is_complete for one in captured)
+    complete = len(captured) == len(names) and all(
+        captured_topic.manifest.is_complete for captured_topic in captured
+    )
     if not complete:
         return Exit.INTERRUPTED
-    lacks = any(one.manifest.without_schema for one in captured)
+    lacks = any(captured_topic.manifest.without_schema for captured_topic in captured)
     return Exit.OUTSIDE if lacks else Exit.GOOD
 
 
@@ -168,7 +170,7 @@ def _open(
     sensitive: dict[TopicName, tuple[str, ...]] = {}
     if opened:
         for topic, source in opened.repository.topics.items():
-            found = {name for each in source.samples for name in each.sensitive}
+            found = {name for sample in source.samples for name in sample.sensitive}
             sensitive[topic] = tuple(sorted(found))
     if address := cluster_address(repo, names, url):
         with open_cluster(address) as (live, _):
@@ -201,8 +203,8 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 def moment(option: str, text: str, now: datetime.datetime) -> int:
     """In ms since 1970; raises UsageError for what is neither a time nor a duration."""
     try:
-        if found := _DURATION.fullmatch(text):
-            time = now - datetime.timedelta(**{_UNITS[found[2]]: int(found[1])})
+        if match := _DURATION.fullmatch(text):
+            time = now - datetime.timedelta(**{_UNITS[match[2]]: int(match[1])})
         else:
             time = datetime.datetime.fromisoformat(text)
         if time.tzinfo is None:

@@ -218,9 +218,11 @@ def client(
         pin_source = None
         if live.name != opened.repository.config.default_registry:
             pin_source, _ = stack.enter_context(open_named(opened, None))
-        found = connect_client(name, plan_request(opened, live, config), pin_source)
-        print_result(results.ClientConnectionsResult(connections=found, registry=live), display)
-    return Exit.GOOD if found.accepted else Exit.FINDINGS
+        connections = connect_client(name, plan_request(opened, live, config), pin_source)
+        print_result(
+            results.ClientConnectionsResult(connections=connections, registry=live), display
+        )
+    return Exit.GOOD if connections.accepted else Exit.FINDINGS
 
 
 def _extraction(path: list[Path] | None, jsr310: bool, null: bool | None) -> ExtractRequest:

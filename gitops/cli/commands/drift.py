@@ -78,12 +78,12 @@ def drift(
         return _adopted_code(result)
     for name in names:
         registry_config(opened.repository, name)
-    found = [_drift_of(name, opened, display, asks_for_clients=clients) for name in names]
-    print_result(DriftResult(registries=found, options=opened.options), display)
-    for one in found:
+    registries = [_drift_of(name, opened, display, asks_for_clients=clients) for name in names]
+    print_result(DriftResult(registries=registries, options=opened.options), display)
+    for one in registries:
         if one.error:
             print_error(one.error, f"no answer for {one.registry}: ")
-    codes = {_code(one) for one in found}
+    codes = {_code(one) for one in registries}
     return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
 
 
@@ -130,8 +130,8 @@ def _drift_of(
     name: str, opened: OpenedRepository, display: Display, *, asks_for_clients: bool
 ) -> RegistryDrift:
     try:
-        with _found([name], opened, display, asks_for_clients=asks_for_clients) as (found, _):
-            return RegistryDrift(registry=name, report=found.report)
+        with _found([name], opened, display, asks_for_clients=asks_for_clients) as (found_drift, _):
+            return RegistryDrift(registry=name, report=found_drift.report)
     except GitopsError as error:
         return RegistryDrift(registry=name, error=error)
 
@@ -146,26 +146,26 @@ def _adopt(
     from gitops.repository.folder import write_files
     from gitops.usecases.drift import adopt_drift
 
-    with _found(names, opened, display) as (found, request):
-        adoption = adopt_drift(found, request, opened.root, opened.tree, wanted)
+    with _found(names, opened, display) as (found_drift, request):
+        adoption = adopt_drift(found_drift, request, opened.root, opened.tree, wanted)
     write_files(opened.root, adoption.files, adoption.removed)
-    one = RegistryDrift(registry=request.registry.name, report=found.report)
-    return DriftResult(registries=[one], options=opened.options, adoption=adoption)
+    registry = RegistryDrift(registry=request.registry.name, report=found_drift.report)
+    return DriftResult(registries=[registry], options=opened.options, adoption=adoption)
 
 
 def _adopted_code(result: DriftResult) -> int:
     """3 where drift is left."""
-    (one,) = result.registries
+    (registry,) = result.registries
     adopted = set(result.adoption.adopted) if result.adoption else set()
-    drifts = one.report.drifts if one.report else ()
-    if one.report and one.report.unread:
+    drifts = registry.report.drifts if registry.report else ()
+    if registry.report and registry.report.unread:
         return Exit.OUTSIDE
     return Exit.CHANGES if any(each.subject not in adopted for each in drifts) else Exit.GOOD
 
 
-def _code(one: RegistryDrift) -> int:
-    if one.report is None:
-        return one.error.exit_code if one.error else Exit.OUTSIDE
-    if one.report.unread:
+def _code(registry: RegistryDrift) -> int:
+    if registry.report is None:
+        return registry.error.exit_code if registry.error else Exit.OUTSIDE
+    if registry.report.unread:
         return Exit.OUTSIDE
-    return Exit.CHANGES if one.report.drifts or one.report.new_clients else Exit.GOOD
+    return Exit.CHANGES if registry.report.drifts or registry.report.new_clients else Exit.GOOD

@@ -28,7 +28,7 @@ def init(
     print_message("for a cluster that has schemas already, name it in gitops.yaml, then:")
     print_message("  rm -r namespaces types clients")
     print_message("  pulsar-gitops import --clients")
-    above = [each for each in directory.resolve().parents if (each / ".git").exists()]
+    above = [parent for parent in directory.resolve().parents if (parent / ".git").exists()]
     if above and not (directory / ".git").exists():
         print_message(
             f"GitHub looks for workflows in {above[0] / '.github'} only: see docs/how-to/"

@@ -86,7 +86,9 @@ def plan(
     if len(names) > 1:
         outcomes = _plan_each(names, opened, display, choices)
         if waivers:
-            plan_output.write_waivers((one.plan for one in outcomes if one.plan), waivers)
+            plan_output.write_waivers(
+                (outcome.plan for outcome in outcomes if outcome.plan), waivers
+            )
         _print_plans(outcomes, opened, display, has_written_waivers=bool(waivers))
         if out:
             plan_output.write_plans(outcomes, out)
@@ -209,14 +211,14 @@ def _print_plans(
         folder=folder_in_git(opened.root),
     )
     print_result(result, display)
-    for one in outcomes:
-        if one.error:
-            print_error(one.error, f"no plan for {one.registry}: ")
+    for outcome in outcomes:
+        if outcome.error:
+            print_error(outcome.error, f"no plan for {outcome.registry}: ")
 
 
 def _worst_code(outcomes: list[results.RegistryPlan], display: Display, *, detailed: bool) -> int:
     """The worst of all: 4, 2, 1, 3, 0, in this order."""
-    codes = {_code(one, display, detailed=detailed) for one in outcomes}
+    codes = {_code(outcome, display, detailed=detailed) for outcome in outcomes}
     return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
 
 

@@ -76,8 +76,8 @@ def upload(
     from gitops.usecases.schemas import upload_findings
 
     info = read_upload(schema, schema_type, properties or [])
-    for each in repeated_members_of_upload(info, schema, whole=schema_type is not None):
-        print_message(f"{each.location}: warning: {each.message} ({each.rule})")
+    for finding in repeated_members_of_upload(info, schema, whole=schema_type is not None):
+        print_message(f"{finding.location}: warning: {finding.message} ({finding.rule})")
     name = TopicName.parse(topic)
     with open_either(repo, registry, url, None) as live:
         look_up = _version_look_up(live, repo, url)
@@ -347,13 +347,13 @@ def _check(request: ExtractRequest, topic: str | None, place: Place, display: Di
                 registry=live,
                 config=config,
             )
-            found = match_class(request, where)
-            _print_notes(found.extraction)
-            result = results.MatchResult(matched=found, registry=live, excerpt=opened.excerpt)
+            class_match = match_class(request, where)
+            _print_notes(class_match.extraction)
+            result = results.MatchResult(matched=class_match, registry=live, excerpt=opened.excerpt)
             print_result(result, display)
-    if not found.match.decision.accepted:
+    if not class_match.match.decision.accepted:
         return Exit.FINDINGS
-    return Exit.CHANGES if found.match.is_new else Exit.GOOD
+    return Exit.CHANGES if class_match.match.is_new else Exit.GOOD
 
 
 def _print_notes(extraction: Extraction) -> None:

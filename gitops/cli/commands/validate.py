@@ -31,7 +31,7 @@ def validate(
     from gitops.usecases.validate import validate as run
 
     opened = open_repository(repo, output, release=as_if_broker)
-    found = run(
+    findings = run(
         opened.repository,
         relative_paths(opened.root, paths or []),
         lambda topics: latest_recorded_schemas(opened.tree, topics),
@@ -40,4 +40,4 @@ def validate(
     display = Display(
         output_format=output_format, output=output, fail_on=fail_on, no_color=no_color
     )
-    return print_findings(found, opened, display)
+    return print_findings(findings, opened, display)

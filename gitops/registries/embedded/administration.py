@@ -51,7 +51,7 @@ class Administration:
         with self._database.writing() as connection:
             if namespace_rows.tenant(connection, name) is None:
                 raise RegistryRefusedError("Tenant doesn't exist", status=404)
-            if any(each.tenant == name for each in namespace_rows.namespaces(connection)):
+            if any(namespace.tenant == name for namespace in namespace_rows.namespaces(connection)):
                 raise RegistryRefusedError("The tenant still has active namespaces", status=409)
             namespace_rows.remove_tenant(connection, name)
 
@@ -61,7 +61,9 @@ class Administration:
             if connection is None or namespace_rows.tenant(connection, tenant) is None:
                 raise RegistryRefusedError("Tenant not found", status=404)
             return tuple(
-                each for each in namespace_rows.namespaces(connection) if each.tenant == tenant
+                namespace
+                for namespace in namespace_rows.namespaces(connection)
+                if namespace.tenant == tenant
             )
 
     def namespace(self, namespace: NamespaceName) -> NamespacePolicies | None:
@@ -143,8 +145,8 @@ def _require_namespace(connection: sqlite3.Connection, namespace: NamespaceName)
 def _created(connection: sqlite3.Connection, topic: TopicName) -> CreatedTopic:
     """A created topic; refused (404) if namespace or topic do not exist."""
     _require_namespace(connection, topic.namespace)
-    found = namespace_rows.created_topics(connection, [topic]).get(topic)
-    if found is None:
+    created_topic = namespace_rows.created_topics(connection, [topic]).get(topic)
+    if created_topic is None:
         full_name = f"{topic.domain}://{topic.namespace}/{topic.local_name}"
         raise RegistryRefusedError(f"Topic {full_name} not found", status=404)
-    return found
+    return created_topic

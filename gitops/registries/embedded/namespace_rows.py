@@ -137,7 +137,7 @@ def namespace_policies(
     connection: sqlite3.Connection, asked: Iterable[NamespaceName]
 ) -> dict[NamespaceName, NamespacePolicies]:
     """The policies of those namespaces that exist, in one query."""
-    names = [(each.tenant, each.local_name) for each in asked]
+    names = [(namespace.tenant, namespace.local_name) for namespace in asked]
     rows = connection.execute(
         """SELECT tenant, name, policies
            FROM (SELECT value FROM json_each(?)) AS asked CROSS JOIN namespaces

@@ -111,7 +111,7 @@ class EmbeddedRegistry:
         """All namespaces, sorted; without Pulsar's own."""
         with self.database.reading() as connection:
             known = namespace_rows.namespaces(connection) if connection else ()
-        return tuple(each for each in known if each.tenant != _PULSARS_OWN_TENANT)
+        return tuple(namespace for namespace in known if namespace.tenant != _PULSARS_OWN_TENANT)
 
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics that were created or have a live schema, sorted; without system topics.
@@ -127,7 +127,7 @@ class EmbeddedRegistry:
             schemas = _topics_with_schema(connection, namespace)
         only_schema = [TopicName(namespace, name) for name in schemas if name not in named]
         known = sorted([*created, *only_schema])
-        return tuple(each for each in known if not each.is_system)
+        return tuple(topic for topic in known if not topic.is_system)
 
     def observe(self, scope: Scope, progress: Progress = no_progress) -> RegistryState:
         """Read all versions and policies in `scope`, at one moment, in three queries."""

@@ -49,7 +49,7 @@ class StoredTopic:
     @property
     def history(self) -> StoredHistory:
         """What a decision needs of it."""
-        entries = tuple((each.version, each.schema) for each in self.live)
+        entries = tuple((version.version, version.schema) for version in self.live)
         return StoredHistory(
             entries=entries,
             next_version=self.next_version,
@@ -173,32 +173,33 @@ def absent_state(scope: Scope) -> RegistryState:
     """What an absent file holds of `scope`."""
     return RegistryState(
         namespaces={
-            each: NamespaceState(namespace=each, exists=False) for each in scope.namespaces
+            namespace: NamespaceState(namespace=namespace, exists=False)
+            for namespace in scope.namespaces
         },
-        topics={each: TopicState(topic=each) for each in scope.topics},
+        topics={topic: TopicState(topic=topic) for topic in scope.topics},
     )
 
 
 def read_state(connection: sqlite3.Connection, scope: Scope) -> RegistryState:
     """What the file holds of `scope`."""
     policies = namespace_rows.namespace_policies(connection, scope.namespaces)
-    stored = read_topics(connection, {key_of(each) for each in scope.topics})
+    stored = read_topics(connection, {key_of(topic) for topic in scope.topics})
     created = namespace_rows.created_topics(connection, scope.topics)
     namespaces = {
-        each: NamespaceState(
-            namespace=each,
-            policies=policies.get(each, NamespacePolicies()),
-            exists=each in policies,
+        namespace: NamespaceState(
+            namespace=namespace,
+            policies=policies.get(namespace, NamespacePolicies()),
+            exists=namespace in policies,
         )
-        for each in sorted(scope.namespaces)
+        for namespace in sorted(scope.namespaces)
     }
     topics = {
-        each: TopicState(
-            topic=each,
-            history=history(stored[key_of(each)]),
-            policies=created[each].policies if each in created else TopicPolicies(),
+        topic: TopicState(
+            topic=topic,
+            history=history(stored[key_of(topic)]),
+            policies=created[topic].policies if topic in created else TopicPolicies(),
         )
-        for each in sorted(scope.topics)
+        for topic in sorted(scope.topics)
     }
     return RegistryState(namespaces=namespaces, topics=topics)
 
@@ -207,8 +208,10 @@ def history(stored: StoredTopic) -> SchemaHistory:
     """Stored entries as admin REST shows them; raises sqlite3.DatabaseError for a broken one."""
     try:
         live = tuple(
-            SchemaEntry(version=each.version, info=to_info(each.schema), timestamp=each.timestamp)
-            for each in stored.live
+            SchemaEntry(
+                version=version.version, info=to_info(version.schema), timestamp=version.timestamp
+            )
+            for version in stored.live
         )
     except PayloadError as cause:
         raise sqlite3.DatabaseError(f"a stored schema is not valid: {cause}") from cause
@@ -227,7 +230,7 @@ def with_existence(
     None for a file that is not there.
     """
     created = _created(connection, {*scope.partitions, *(state.topics if strictly else ())})
-    found = replace(
+    registry_state = replace(
         state,
         tenants={
             name: _tenant(connection, name, strictly=strictly) for name in sorted(scope.tenants)
@@ -237,7 +240,7 @@ def with_existence(
             for topic in sorted(scope.partitions)
         },
     )
-    return _strict(found, connection, created) if strictly else found
+    return _strict(registry_state, connection, created) if strictly else registry_state
 
 
 def _strict(
@@ -278,4 +281,4 @@ def _created(
 ) -> dict[TopicName, int]:
     """The number of partitions of those topics that were created."""
     found = namespace_rows.created_topics(connection, topics) if connection else {}
-    return {topic: one.partitions for topic, one in found.items()}
+    return {topic: created_topic.partitions for topic, created_topic in found.items()}

@@ -51,7 +51,9 @@ class _Topic:
         if declared.latest is None:
             return
         info = declared.latest.info
-        self.declared |= {one.version for one in self.history.entries if is_same(one.info, info)}
+        self.declared |= {
+            entry.version for entry in self.history.entries if is_same(entry.info, info)
+        }
 
 
 def find_provenance(
@@ -109,18 +111,18 @@ class _Search:
     def _pass(self, commits: Iterable[CommitPaths]) -> bool:
         """Whether something was read that was not before."""
         before = self._loads
-        for one in commits:
+        for commit in commits:
             asked = {
                 name
-                for path in one.paths
+                for path in commit.paths
                 for name in self._by_file.get(path, ())
-                if self.topics[name].is_open_at(one.commit)
+                if self.topics[name].is_open_at(commit.commit)
             }
             if asked and self._loads == MOST_LOADS:
                 self.limit = f"only {MOST_LOADS} commits were read"
                 break
             if asked:
-                self._read(one.commit, asked)
+                self._read(commit.commit, asked)
         return self._loads > before
 
     def _read(self, commit: str, names: set[TopicName]) -> None:

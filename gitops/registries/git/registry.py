@@ -129,7 +129,8 @@ class GitRegistry(ReadOnlyRegistry):
                 if commit not in repositories:
                     repositories[commit] = self._load(commit, files)
             named = files.union(
-                self._imported, *(_files_of(each, wanted) for each in repositories.values())
+                self._imported,
+                *(_files_of(repository, wanted) for repository in repositories.values()),
             )
             if named == files:
                 break
@@ -168,7 +169,7 @@ class GitRegistry(ReadOnlyRegistry):
 
 def _is_broken(findings: Iterable[Finding]) -> bool:
     """Whether a registry cannot have taken the definition."""
-    return any(each.severity is Severity.ERROR for each in findings)
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def _schema(repository: Repository, topic: TopicName) -> SchemaInfo | None:

@@ -113,10 +113,10 @@ class NamespaceProbes:
 
     def add(self, namespaces: Iterable[NamespaceState]) -> None:
         """Namespaces that may be asked."""
-        for each in namespaces:
+        for namespace in namespaces:
             for name, leaves in _LEAVES.items():
-                if each.exists and leaves(each.policies):
-                    self._namespaces.setdefault(name, each.namespace)
+                if namespace.exists and leaves(namespace.policies):
+                    self._namespaces.setdefault(name, namespace.namespace)
 
     def ask(self, known: BrokerSettings) -> dict[str, SettingValue]:
         """The values, by field, of settings that are not in `known`, as far as they are new."""

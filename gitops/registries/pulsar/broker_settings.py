@@ -96,26 +96,26 @@ def learn_settings(client: AdminClient, *, threads: int) -> BrokerSettings:
     version, configuration, brokers = map_in_threads(
         get, (VERSION, _CONFIGURATION, _BROKERS), threads=threads, on_progress=lambda _done: None
     )
-    found = _Findings()
-    _add_release(found, version, _other_releases(client, brokers, threads))
+    findings = _Findings()
+    _add_release(findings, version, _other_releases(client, brokers, threads))
     if brokers and brokers.status in _FORBIDDEN:
-        found.limits.append(
+        findings.limits.append(
             f"Whether other brokers have another release is not known: {_why(brokers)}."
         )
-    _add_configuration(found, configuration)
+    _add_configuration(findings, configuration)
     known = known_settings(
-        found.values,
+        findings.values,
         SettingSource.LEARNED,
-        limits=found.limits,
-        doubts=found.doubts,
-        other_releases=found.other_releases,
+        limits=findings.limits,
+        doubts=findings.doubts,
+        other_releases=findings.other_releases,
     )
     return replace(
         known,
-        types_without_checker=tuple(found.unchecked),
-        default_retention=found.retention,
-        deletes_inactive_topics=found.deletes_inactive,
-        has_policy_topics=found.has_policy_topics,
+        types_without_checker=tuple(findings.unchecked),
+        default_retention=findings.retention,
+        deletes_inactive_topics=findings.deletes_inactive,
+        has_policy_topics=findings.has_policy_topics,
         is_unanswered=any(_has_failed(answer) for answer in (version, configuration)),
     )
 
@@ -127,18 +127,18 @@ def _has_failed(answer: Answer | None) -> bool:
 # Releases.
 
 
-def _add_release(found: _Findings, answer: Answer | None, others: list[str | None]) -> None:
+def _add_release(findings: _Findings, answer: Answer | None, others: list[str | None]) -> None:
     first = _release(answer)
     told = [each for each in (first, *others) if each]
     if not told:
-        found.limits.append(f"The cluster does not report its release: {_why(answer)}.")
+        findings.limits.append(f"The cluster does not report its release: {_why(answer)}.")
         return
     releases = sorted(set(told), key=_release_key)
-    found.values["release"], *found.other_releases = releases
+    findings.values["release"], *findings.other_releases = releases
     if silent := others.count(None):
         count = f"{silent} other broker{'' if silent == 1 else 's'}"
-        found.limits.append(f"{count} could not be asked for {_its(silent)} release.")
-    found.doubts += release_doubts(releases)
+        findings.limits.append(f"{count} could not be asked for {_its(silent)} release.")
+    findings.doubts += release_doubts(releases)
 
 
 def _its(number: int) -> str:
@@ -189,41 +189,43 @@ def _names(answer: Answer | None) -> list[str]:
 # The configuration.
 
 
-def _add_configuration(found: _Findings, answer: Answer | None) -> None:
+def _add_configuration(findings: _Findings, answer: Answer | None) -> None:
     """Of all values only those about schemas are looked at: others may be secrets."""
     content = _json(answer)
     if not isinstance(content, Mapping):
-        found.limits += (
+        findings.limits += (
             f"The broker's configuration is not known: {_why(answer)}.",
             ASSUMED_CHECKERS,
         )
         return
     for name in SETTINGS[1:]:
-        _add_setting(found, name, content.get(camel_case(name)))
+        _add_setting(findings, name, content.get(camel_case(name)))
     # Before 4.2 there is no such switch, and the line itself is as if it were on.
-    found.values.setdefault(_LEGACY_JSON, False)
-    release = found.values.get("release")
-    _add_checkers(found, content.get(_CHECKERS), release)
-    found.retention = _retention(*(content.get(key) for key in _RETENTION))
-    found.deletes_inactive = _boolean(content, _INACTIVE)
+    findings.values.setdefault(_LEGACY_JSON, False)
+    release = findings.values.get("release")
+    _add_checkers(findings, content.get(_CHECKERS), release)
+    findings.retention = _retention(*(content.get(key) for key in _RETENTION))
+    findings.deletes_inactive = _boolean(content, _INACTIVE)
     is_service = content.get(_POLICIES_SERVICE, _POLICY_TOPICS) == _POLICY_TOPICS
-    found.has_policy_topics = is_service and all(_boolean(content, key) for key in _POLICY_SWITCHES)
+    findings.has_policy_topics = is_service and all(
+        _boolean(content, key) for key in _POLICY_SWITCHES
+    )
 
 
 def _boolean(content: Mapping[Any, Any], key: str) -> bool | None:
     return _BOOLEANS.get(str(content.get(key)).lower())
 
 
-def _add_setting(found: _Findings, name: str, text: object) -> None:
+def _add_setting(findings: _Findings, name: str, text: object) -> None:
     if text is None:
         return
     value = _value(name, str(text))
     if value is None:
         shown = "".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST])
         message = f"{camel_case(name)} is '{shown}' in the cluster, which is not supported here"
-        found.doubts.append(SettingRemark(key=camel_case(name), message=message))
+        findings.doubts.append(SettingRemark(key=camel_case(name), message=message))
     else:
-        found.values[name] = value
+        findings.values[name] = value
 
 
 def _value(name: str, text: str) -> SettingValue | None:
@@ -244,7 +246,7 @@ def _retention(minutes: object, megabytes: object) -> Retention | None:
     return Retention(minutes=int(texts[0]), megabytes=int(texts[1]))
 
 
-def _add_checkers(found: _Findings, text: object, release: SettingValue) -> None:
+def _add_checkers(findings: _Findings, text: object, release: SettingValue) -> None:
     """Checkers that are not the line's own, unless packages here stand for them.
 
     A type whose checker is left out is decided without one; whether it is left out is a doubt where
@@ -260,9 +262,9 @@ def _add_checkers(found: _Findings, text: object, release: SettingValue) -> None
             f"the broker has the checker {_short(foreign)} in {_CHECKERS}, and decisions here are "
             "those of Pulsar's default checkers"
         )
-        found.doubts.append(SettingRemark(key=_CHECKERS, message=message))
+        findings.doubts.append(SettingRemark(key=_CHECKERS, message=message))
     if missing and not classes - _DEFAULTS.keys() - _OTHERS.keys():
-        found.unchecked += [SchemaType(_DEFAULTS[each]) for each in missing]
+        findings.unchecked += [SchemaType(_DEFAULTS[each]) for each in missing]
     elif missing:
         types = " and ".join(_DEFAULTS[each] for each in missing)
         message = (
@@ -270,7 +272,7 @@ def _add_checkers(found: _Findings, text: object, release: SettingValue) -> None
             f"no two schemas of {types} unless another checker does, and decisions here are those "
             "of Pulsar's default checkers"
         )
-        found.doubts.append(SettingRemark(key=_CHECKERS, message=message))
+        findings.doubts.append(SettingRemark(key=_CHECKERS, message=message))
 
 
 def _undecided(foreign: set[str]) -> list[str]:
@@ -298,7 +300,7 @@ def _unchecked(classes: set[str], release: SettingValue) -> list[str]:
 
 
 def _installed() -> set[str]:
-    return {each.value for each in installed_types()}
+    return {installed_type.value for installed_type in installed_types()}
 
 
 def _short(classes: list[str]) -> str:

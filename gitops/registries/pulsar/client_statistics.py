@@ -232,20 +232,24 @@ def _summary(parts: Iterable[_TopicBody]) -> ObservedTopic:
                 is_durable=body.is_durable and body.durable,
                 clients=tuple(sorted(clients.union(before.clients if before else ()))),
             )
-    found = sorted(
+    observed_subscriptions = sorted(
         ObservedSubscription(
-            name=each.name,
-            type=each.type,
-            is_durable=each.is_durable,
-            clients=each.clients,
-            backlog=max(bound for bound in BACKLOGS if bound <= max(backlogs[each.name], 0)),
+            name=subscription.name,
+            type=subscription.type,
+            is_durable=subscription.is_durable,
+            clients=subscription.clients,
+            backlog=max(
+                bound for bound in BACKLOGS if bound <= max(backlogs[subscription.name], 0)
+            ),
         )
-        for each in subscriptions.values()
+        for subscription in subscriptions.values()
     )
-    left_out = len(too_long) + max(0, len(found) - _MOST) + max(0, len(producers) - _MOST)
+    left_out = (
+        len(too_long) + max(0, len(observed_subscriptions) - _MOST) + max(0, len(producers) - _MOST)
+    )
     return ObservedTopic(
         producers=tuple(sorted(producers)[:_MOST]),
-        subscriptions=tuple(found[:_MOST]),
+        subscriptions=tuple(observed_subscriptions[:_MOST]),
         left_out=left_out,
     )
 

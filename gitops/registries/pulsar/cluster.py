@@ -183,11 +183,11 @@ def _oauth2(params: str, where: str) -> _Access:
 def _tls(params: str, where: str) -> _Access:
     """`tlsCertFile:/path,tlsKeyFile:/path`."""
     pairs = dict(each.split(":", 1) for each in params.split(",") if ":" in each)
-    found = _certificate(pairs.get("tlsCertFile", ""), pairs.get("tlsKeyFile", ""))
-    if found.authentication is None:
+    access = _certificate(pairs.get("tlsCertFile", ""), pairs.get("tlsKeyFile", ""))
+    if access.authentication is None:
         hint = "authParams=tlsCertFile:/path/to/cert.pem,tlsKeyFile:/path/to/key.pem"
         raise UsageError("authParams lacks tlsCertFile or tlsKeyFile", where=where, hint=hint)
-    return found
+    return access
 
 
 def _certificate(certificate: str, key: str) -> _Access:

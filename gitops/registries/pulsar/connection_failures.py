@@ -88,8 +88,8 @@ def explain(
     if error.late:
         key = error.attempt.deadline.key
         return NoAnswer(what=_lateness(error), hint=_LATE.format(key))
-    found = _explain(error, origin, client)
-    return replace(found, hint=_ELSEWHERE) if redirected else found
+    no_answer = _explain(error, origin, client)
+    return replace(no_answer, hint=_ELSEWHERE) if redirected else no_answer
 
 
 def failure_text(error: NoAnswerError, client: HttpClient) -> str:
@@ -175,7 +175,7 @@ def _root(cause: BaseException) -> BaseException:
     if isinstance(cause, (OSError, http.client.HTTPException)):
         return cause
     inner = cause.__cause__ or next(
-        (each for each in cause.args if isinstance(each, BaseException)), None
+        (arg for arg in cause.args if isinstance(arg, BaseException)), None
     )
     return cause if inner is None else _root(inner)
 

@@ -59,10 +59,10 @@ class CreationClient:
     def partitions(self, scope: Scope) -> dict[TopicName, TopicPartitions]:
         """The topics whose existence was asked for, sorted."""
         names = sorted(scope.partitions)
-        found = map_in_threads(
+        partitions = map_in_threads(
             self._partitions, names, threads=self._threads, on_progress=lambda _done: None
         )
-        return dict(zip(names, found, strict=True))
+        return dict(zip(names, partitions, strict=True))
 
     def _tenant(self, tenant: TenantName) -> TenantState:
         """Who may not read it, but may list its namespaces, learns that it exists."""

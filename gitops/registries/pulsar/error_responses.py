@@ -48,8 +48,8 @@ def answer_text(body: bytes, content_type: str, reason: str = "") -> str:
 
 def exception_name(body: bytes) -> str:
     """The Java class of the exception that a stack trace in the answer starts with, or nothing."""
-    found = _UNEXPECTED.search(_json_reason(_decode(body[:_REASON_LIMIT], "")) or "")
-    return found["error"] if found else ""
+    match = _UNEXPECTED.search(_json_reason(_decode(body[:_REASON_LIMIT], "")) or "")
+    return match["error"] if match else ""
 
 
 def _decode(body: bytes, content_type: str) -> str:
@@ -62,9 +62,9 @@ def _decode(body: bytes, content_type: str) -> str:
 
 def _page_message(page: str) -> str:
     for pattern in _PAGE_MESSAGES:
-        found = pattern.search(page)
-        if found and found[1].strip():
-            return html.unescape(re.sub(r"<[^>]*>", " ", found[1]))
+        match = pattern.search(page)
+        if match and match[1].strip():
+            return html.unescape(re.sub(r"<[^>]*>", " ", match[1]))
     return ""
 
 
@@ -72,8 +72,8 @@ def _json_message(text: str) -> str:
     reason = _json_reason(text)
     if reason is None:
         return text
-    found = _UNEXPECTED.search(reason)
-    return found["message"] if found else reason
+    match = _UNEXPECTED.search(reason)
+    return match["message"] if match else reason
 
 
 def _json_reason(text: str) -> str | None:

@@ -109,18 +109,22 @@ class TopicMessages:
     def partitions(self, topic: TopicName) -> tuple[int, ...]:
         """Their numbers; -1 alone for a topic without. Raises NotThereError."""
         answer = self._admin_client.get(f"persistent/{topic_path(topic)}/partitions")
-        found = self._read(answer, PartitionsResponse, "a number of partitions").partitions
-        return tuple(range(found)) if found else (-1,)
+        partitions = self._read(answer, PartitionsResponse, "a number of partitions").partitions
+        return tuple(range(partitions)) if partitions else (-1,)
 
     def last_position(self, topic: TopicName, partition: int) -> Position | None:
         """The newest message of a partition, None where it never had one. Raises NotThereError."""
         answer = self._admin_client.get(f"{_path(topic, partition)}/lastMessageId")
         if partition >= 0 and answer.status == HTTPStatus.NOT_FOUND:
             return None  # no broker has made it yet
-        found = self._read(answer, MessageIdResponse, "a message id")
-        if found.ledger_id < 0:
+        message_id_response = self._read(answer, MessageIdResponse, "a message id")
+        if message_id_response.ledger_id < 0:
             return None
-        return Position(found.ledger_id, found.entry_id, found.batch_index)
+        return Position(
+            message_id_response.ledger_id,
+            message_id_response.entry_id,
+            message_id_response.batch_index,
+        )
 
     def first_position(self, topic: TopicName, partition: int, since: int) -> Position | None:
         """The first message that was published then (ms since 1970) or later.
@@ -128,10 +132,10 @@ class TopicMessages:
         It may be one before, and is the newest where there is none. Raises NotThereError.
         """
         answer = self._admin_client.get(f"{_path(topic, partition)}/messageid/{since}")
-        found = self._read(answer, MessageIdResponse, "a message id")
-        if found.ledger_id < 0:
+        message_id_response = self._read(answer, MessageIdResponse, "a message id")
+        if message_id_response.ledger_id < 0:
             return None
-        return Position(found.ledger_id, max(0, found.entry_id), -1)
+        return Position(message_id_response.ledger_id, max(0, message_id_response.entry_id), -1)
 
     def trimmed_before(self, topic: TopicName, partition: int) -> int | None:
         """The oldest ledger that is there, of a partition that was compacted; None for any other.
@@ -141,16 +145,18 @@ class TopicMessages:
         answer = self._admin_client.get(f"{_path(topic, partition)}/internalStats")
         if answer.status == HTTPStatus.NOT_FOUND:
             return None
-        found = self._read(answer, InternalStatsResponse, "a topic's internal stats")
-        if not found.ledgers or found.compacted.ledger_id < 0:
+        internal_stats_response = self._read(
+            answer, InternalStatsResponse, "a topic's internal stats"
+        )
+        if not internal_stats_response.ledgers or internal_stats_response.compacted.ledger_id < 0:
             return None
-        return found.ledgers[0].ledger_id
+        return internal_stats_response.ledgers[0].ledger_id
 
     def _looked_up(self, topic: TopicName) -> str:
         answer = self._admin_client.get_below("/lookup/v2", f"topic/persistent/{topic_path(topic)}")
-        found = self._read(answer, LookupResponse, "the address of a broker")
+        lookup_response = self._read(answer, LookupResponse, "the address of a broker")
         is_secure = self._admin_client.address.origin.is_secure
-        url = found.broker_url_tls if is_secure else found.broker_url
+        url = lookup_response.broker_url_tls if is_secure else lookup_response.broker_url
         if not url:
             port = "TLS port" if is_secure else "port without TLS"
             raise OutsideError(

@@ -100,13 +100,13 @@ class RegistryReader:
             *((path, ()) for path in list_paths(namespace)),
             (scalable, _NO_SCALABLE),
         ]
-        found = map_in_threads(
+        topics = map_in_threads(
             lambda each: self.list_topics(*each),
             asked,
             threads=threads,
             on_progress=lambda _done: None,
         )
-        return set().union(*found)
+        return set().union(*topics)
 
     def list_topics(self, path: str, accepted: Collection[HTTPStatus] = ()) -> set[TopicName]:
         """The topics of one list; none where the answer has an accepted status."""
@@ -240,13 +240,13 @@ class _Observer:
 
     def namespaces(self, scope: Scope) -> dict[NamespaceName, NamespaceState]:
         names = sorted(scope.namespaces)
-        found = map_in_threads(
+        states = map_in_threads(
             self.reading.namespace,
             names,
             threads=self.config.concurrency,
             on_progress=self._reporter("reading policies", 0),
         )
-        return dict(zip(names, found, strict=True))
+        return dict(zip(names, states, strict=True))
 
     def existing(self, scope: Scope) -> dict[NamespaceName, set[TopicName]]:
         """The topics that may have policies of their own, of namespaces with many in the scope.
@@ -285,8 +285,8 @@ class _Observer:
             on_progress=lambda _done: None,
         )
         without = [name for name, may in zip(names, may_have, strict=True) if not may]
-        spared = {each for name in without for each in existing[name] & settled}
-        return {each for each in spared if each.domain == "persistent"}
+        spared = {topic for name in without for topic in existing[name] & settled}
+        return {topic for topic in spared if topic.domain == "persistent"}
 
     def topics(
         self,
@@ -359,6 +359,6 @@ def observe(
     state = RegistryState(namespaces=namespaces, topics=topics)
     failed = {name: each for name, each in read.items() if isinstance(each, FailedReadError)}
     if failed:
-        reasons = {name: each.what for name, each in failed.items()}
+        reasons = {name: error.what for name, error in failed.items()}
         raise UnreadableTopicsError(state, reasons, where=min(failed.items())[1].where)
     return state

@@ -236,13 +236,13 @@ class PulsarRegistry:
 
     def list_namespaces(self) -> tuple[NamespaceName, ...]:
         """All namespaces of all tenants, sorted; needs a superuser role."""
-        found = map_in_threads(
+        namespaces = map_in_threads(
             self._reading.namespaces,
             sorted(self._reading.tenants()),
             threads=self._config.concurrency,
             on_progress=lambda _done: None,
         )
-        return tuple(sorted({name for names in found for name in names}))
+        return tuple(sorted({name for names in namespaces for name in names}))
 
     def list_topics(self, namespace: NamespaceName) -> tuple[TopicName, ...]:
         """The topics that exist, sorted; not those that only have a schema (Pulsar 4.0.7)."""

@@ -126,10 +126,10 @@ _BOOLEAN: Final = TypeAdapter(bool, config=ConfigDict(strict=True))
 def read_entries(answer: Answer) -> tuple[SchemaEntry, ...]:
     """The live versions, oldest first; raises OutsideError for anything else."""
     try:
-        found = _ALL_SCHEMAS.validate_json(answer.body).get_schema_responses
+        schema_responses = _ALL_SCHEMAS.validate_json(answer.body).get_schema_responses
     except ValidationError as cause:
         raise unexpected_body(answer, f"a list of schema versions ({_first(cause)})") from cause
-    entries = tuple(sorted(map(_entry, found), key=lambda entry: entry.version))
+    entries = tuple(sorted(map(_entry, schema_responses), key=lambda entry: entry.version))
     if len({entry.version for entry in entries}) != len(entries):
         raise unexpected_body(answer, "a list of schema versions (a version comes twice)")
     return entries
@@ -233,7 +233,7 @@ def read_never_written(answer: Answer) -> bool:
     except ValidationError:
         return False
     is_empty = stats.number_of_entries == 0 and stats.last_confirmed_entry.endswith(":-1")
-    was_compacted = any(each.properties for each in stats.cursors.values())
+    was_compacted = any(cursor.properties for cursor in stats.cursors.values())
     return is_empty and not was_compacted and stats.compacted_ledger.ledger_id < 0
 
 

@@ -21,8 +21,8 @@ def expand_variable(text: str, where: str) -> str:
 
     Raises UsageError where the variable is not set or empty.
     """
-    found = _VARIABLE.fullmatch(text)
-    return text if found is None else read_variable(found[1], where)
+    match = _VARIABLE.fullmatch(text)
+    return text if match is None else read_variable(match[1], where)
 
 
 def read_variable(name: str, where: str) -> str:

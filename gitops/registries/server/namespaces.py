@@ -19,8 +19,8 @@ _BOUNDARIES: Final = ("0x00000000", "0x40000000", "0x80000000", "0xc0000000", "0
 
 def list_namespaces(call: Call) -> Response:
     """The full names of a tenant's namespaces."""
-    found = call.administration.namespaces(call.params["tenant"])
-    return responses.value([str(each) for each in found])
+    namespaces = call.administration.namespaces(call.params["tenant"])
+    return responses.value([str(namespace) for namespace in namespaces])
 
 
 def get_namespace(call: Call) -> Response:

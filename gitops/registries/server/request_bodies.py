@@ -149,7 +149,7 @@ def _constant(kind: type[E], given: object) -> E | None:
     if given.isascii() and given.isdecimal():
         ordinal = int(given[:9])
         return members[ordinal] if ordinal < len(members) else None
-    return next((each for each in members if each.value == given), None)
+    return next((member for member in members if member.value == given), None)
 
 
 def _flag(given: object) -> bool | None:

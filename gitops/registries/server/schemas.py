@@ -114,9 +114,9 @@ def get_schema_version(call: Call) -> Response:
     def show() -> Response:
         stored = call.administration.stored(topic)
         _require_readable(call, stored)
-        for each in stored.live:
-            if each.version == wanted:
-                return responses.value(_shown(call, each))
+        for version in stored.live:
+            if version.version == wanted:
+                return responses.value(_shown(call, version))
         return _not_found()
 
     return _guard(show)
@@ -128,7 +128,9 @@ def get_schemas(call: Call) -> Response:
     def show() -> Response:
         stored = call.administration.stored(call.schema_topic())
         _require_readable(call, stored)
-        return responses.value({"getSchemaResponses": [_shown(call, one) for one in stored.live]})
+        return responses.value(
+            {"getSchemaResponses": [_shown(call, version) for version in stored.live]}
+        )
 
     return _guard(show)
 

@@ -73,6 +73,6 @@ def _with_its_phrase(answer: h11.Response) -> h11.Response:
     standard = _STANDARD.get(answer.status_code, answer.reason)
     return h11.Response(
         status_code=answer.status_code,
-        headers=[each for each in headers if each[0] != _PHRASE],
+        headers=[header for header in headers if header[0] != _PHRASE],
         reason=phrases[0] if phrases else standard,
     )

@@ -94,7 +94,7 @@ def _tenant(call: Call) -> TenantInfo:
         complaint = "TenantInfo is null"
     elif payload.allowed_clusters is None:
         complaint = "Clusters cannot be null"
-    elif not any(each.strip() for each in payload.allowed_clusters):
+    elif not any(cluster.strip() for cluster in payload.allowed_clusters):
         complaint = "Clusters cannot be empty or blank"
     elif set(payload.allowed_clusters) != {CLUSTER}:
         complaint = "Clusters do not exist"

@@ -40,13 +40,13 @@ def topic_and_partition_names(
     A non-persistent partition is in memory only once a client is there, so none is listed.
     """
     names: list[str] = []
-    for topic, each in created.items():
+    for topic, created_topic in created.items():
         if topic.domain != domain:
             continue
-        if each.partitions == 0:
+        if created_topic.partitions == 0:
             names.append(full_name(topic))
         elif domain == "persistent":
-            names += [f"{full_name(topic)}-partition-{n}" for n in range(each.partitions)]
+            names += [f"{full_name(topic)}-partition-{n}" for n in range(created_topic.partitions)]
     return sorted(names)
 
 
@@ -63,8 +63,8 @@ def list_partitioned(call: Call) -> Response:
     return responses.value(
         [
             full_name(topic)
-            for topic, each in created.items()
-            if topic.domain == domain(call) and each.partitions
+            for topic, created_topic in created.items()
+            if topic.domain == domain(call) and created_topic.partitions
         ]
     )
 

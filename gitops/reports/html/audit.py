@@ -42,8 +42,8 @@ def audit_html(result: AuditResult) -> str:
         "</header>\n<main>\n",
         _overview(report.findings),
         section("What to do, in this order", _steps(report.steps)),
-        *(_card(one, f"cause-{number}") for number, one in enumerate(report.findings, 1)),
-        section("Not read", "".join(f"<p>{text(one)}</p>\n" for one in report.limits)),
+        *(_card(finding, f"cause-{number}") for number, finding in enumerate(report.findings, 1)),
+        section("Not read", "".join(f"<p>{text(limit)}</p>\n" for limit in report.limits)),
         f"</main>\n<footer>{code(result.command)}</footer>\n",
     ]
     return page(f"Audit: {said}", "".join(parts))
@@ -60,17 +60,17 @@ def _made(result: AuditResult) -> str:
 def _overview(findings: tuple[Finding, ...]) -> str:
     rows = [
         (
-            _sign(one),
-            f'<a href="#cause-{number}">{_inline(cause_clauses(one)[0])}</a>',
-            text(subject_count(one)),
+            _sign(finding),
+            f'<a href="#cause-{number}">{_inline(cause_clauses(finding)[0])}</a>',
+            text(subject_count(finding)),
         )
-        for number, one in enumerate(findings, 1)
+        for number, finding in enumerate(findings, 1)
     ]
     return table(("", "Cause", "Affected"), rows) if rows else ""
 
 
 def _steps(steps: Sequence[str]) -> str:
-    items = "".join(f"<li>{_inline(one)}</li>\n" for one in steps)
+    items = "".join(f"<li>{_inline(step)}</li>\n" for step in steps)
     return f"<ol>\n{items}</ol>\n" if items else ""
 
 
@@ -79,7 +79,7 @@ def _card(finding: Finding, anchor: str) -> str:
     hints = clauses(finding.hint) if finding.hint else []
     said = [] if finding.variants else [f"<p>{code(member_text(finding))}</p>\n"]
     said += _effects(effects)
-    said += [f"<p><em>→ {_inline(each)}</em></p>\n" for each in hints]
+    said += [f"<p><em>→ {_inline(hint)}</em></p>\n" for hint in hints]
     head = f'<div class="head"><h2>{_sign(finding)} {_inline(cause)}</h2>'
     return (
         f'<section class="card" id="{anchor}">{head}{code(finding.rule)}</div>\n'
@@ -112,7 +112,7 @@ def _members(finding: Finding) -> str:
     if not finding.variants:
         return ""
     items = "".join(
-        f"<li>{code(member_text(one, finding.message))}</li>\n" for one in members[:_SHOWN]
+        f"<li>{code(member_text(member, finding.message))}</li>\n" for member in members[:_SHOWN]
     )
     left = len(members) - _SHOWN
     more = f"<li>… {left:,} more; {code('--format json')} has all</li>\n" if left > 0 else ""

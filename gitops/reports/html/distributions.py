@@ -31,35 +31,35 @@ def distributions(readers: Iterable[ReaderReplay], most: int) -> str:
     heads = ("Field", "Version", "Distribution", "Least", "Greatest", "Values", "Data → reader")
     ends = {3: "number least", 4: "number most", 5: "number values"}
     marks = {1: "roomy", 2: "plot", **ends}
-    rows = [_row(one) for one in found[:most]]
+    rows = [_row(distribution) for distribution in found[:most]]
     shown = table(heads, rows, marks, name="stack spread", is_sorted=True) if rows else ""
-    fields = count(len({one.path for one in found}), "field")
-    differing = len({one.path for one in found if one.differs})
+    fields = count(len({distribution.path for distribution in found}), "field")
+    differing = len({distribution.path for distribution in found if distribution.differs})
     note = f"{fields}, {differing:,} read differently" if differing else fields
     body = shown + more(found, most, "field")
     return fold("Numbers and dates", note, body, is_open=len(found) <= _UNFOLDED)
 
 
-def _row(one: FieldDistribution) -> tuple[str, ...]:
-    each = [series.distribution for series in one.series]
+def _row(distribution: FieldDistribution) -> tuple[str, ...]:
+    each = [series.distribution for series in distribution.series]
     return (
-        code(one.path or "(message)"),
-        version_text(one.version),
-        _plot(one.series),
+        code(distribution.path or "(message)"),
+        version_text(distribution.version),
+        _plot(distribution.series),
         _lines(value_text(its.least, its.unit) for its in each if its.least is not None),
         _lines(value_text(its.most, its.unit) for its in each if its.most is not None),
-        _lines(f"{its.values:,}" for its in one.series),
-        _readers(one),
+        _lines(f"{series.values:,}" for series in distribution.series),
+        _readers(distribution),
     )
 
 
-def _readers(one: FieldDistribution) -> str:
+def _readers(distribution: FieldDistribution) -> str:
     """Who gets which; nothing where all get the same."""
-    if not one.differs:
+    if not distribution.differs:
         return '<span class="soft">all alike</span>'
     return "".join(
-        f"<div>{key(1 + number % _COLOURS)}{text(', '.join(its.ways))}</div>"
-        for number, its in enumerate(one.series)
+        f"<div>{key(1 + number % _COLOURS)}{text(', '.join(series.ways))}</div>"
+        for number, series in enumerate(distribution.series)
     )
 
 

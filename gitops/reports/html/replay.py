@@ -82,13 +82,13 @@ def _overview(topics: Sequence[TopicResult]) -> str:
         return ""
     rows = [
         (
-            f'<a href="#topic-{number}">{text(str(one.topic))}</a>',
-            f'<span class="{COLOURS.get(one.worst, "good")}">{text(cell_text(one))}</span>',
-            text(one.failing_way),
-            one.strategy.value,
-            f"{one.rows:,}",
+            f'<a href="#topic-{number}">{text(str(result.topic))}</a>',
+            f'<span class="{COLOURS.get(result.worst, "good")}">{text(cell_text(result))}</span>',
+            text(result.failing_way),
+            result.strategy.value,
+            f"{result.rows:,}",
         )
-        for number, one in enumerate(topics, 1)
+        for number, result in enumerate(topics, 1)
     ]
     heads = ("Topic", "Replay", "Worst reader", "Strategy", "Messages")
     shown = table(heads, rows, {3: "roomy", 4: "number roomy"}, is_sorted=True)
@@ -99,10 +99,10 @@ def _shared(topics: Sequence[TopicResult]) -> dict[Finding, str]:
     """The findings that several topics have, with the anchor of the one place that tells them."""
     alike: dict[tuple[str, str, str | None], list[Finding]] = {}
     for topic in topics:
-        for one in dict.fromkeys(topic.findings):
-            alike.setdefault((one.rule, one.message, one.hint), []).append(one)
-    several = [its for its in alike.values() if len(its) > 1]
-    return {one: f"finding-{at}" for at, its in enumerate(several, 1) for one in its}
+        for finding in dict.fromkeys(topic.findings):
+            alike.setdefault((finding.rule, finding.message, finding.hint), []).append(finding)
+    several = [findings for findings in alike.values() if len(findings) > 1]
+    return {one: f"finding-{at}" for at, findings in enumerate(several, 1) for one in findings}
 
 
 def _others(
@@ -110,10 +110,10 @@ def _others(
 ) -> str:
     """Those about none of the topics, and those about several, each once."""
     by_anchor: dict[str, list[Finding]] = {}
-    for one, anchor in shared.items():
-        by_anchor.setdefault(anchor, []).append(one)
+    for finding, anchor in shared.items():
+        by_anchor.setdefault(anchor, []).append(finding)
     items = "".join(f"<li>{finding_item(one)}</li>\n" for one in findings)
-    numbers = {str(one.topic): at for at, one in enumerate(topics, 1)}
+    numbers = {str(result.topic): at for at, result in enumerate(topics, 1)}
     items += "".join(
         f'<li id="{anchor}">{finding_item(replace(its[0], location=None))}'
         f"{_subjects(its, numbers)}</li>\n"
@@ -126,9 +126,9 @@ def _others(
 def _subjects(findings: Sequence[Finding], numbers: Mapping[str, int]) -> str:
     """The topics of one finding, folded."""
     links = "".join(
-        f'<li><a href="#topic-{numbers[one.subject]}">{text(one.subject)}</a>'
-        f"{f' {code(str(one.location))}' if one.location else ''}</li>\n"
-        for one in findings
+        f'<li><a href="#topic-{numbers[finding.subject]}">{text(finding.subject)}</a>'
+        f"{f' {code(str(finding.location))}' if finding.location else ''}</li>\n"
+        for finding in findings
     )
     topics = count(len(findings), "topic")
     return f'<details class="small"><summary>{topics}</summary><ul>{links}</ul></details>'

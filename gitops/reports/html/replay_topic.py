@@ -77,35 +77,39 @@ def topic_card(
 
 
 def _findings(topic: TopicResult, shared: Mapping[Finding, str]) -> str:
-    has_reasons = any(one.failures for one in topic.asked)
+    has_reasons = any(reader.failures for reader in topic.asked)
     items = "".join(
-        f"<li>{finding_link(one, shared[one])}</li>\n"
-        if one in shared
-        else f"<li>{finding_item(one, is_short=has_reasons and one.rule in _UNREAD)}</li>\n"
-        for one in topic.findings
+        f"<li>{finding_link(finding, shared[finding])}</li>\n"
+        if finding in shared
+        else f"<li>{finding_item(finding, is_short=has_reasons and finding.rule in _UNREAD)}</li>\n"
+        for finding in topic.findings
     )
     return f'<ul class="findings">{items}</ul>\n' if items else ""
 
 
-def finding_item(one: Finding, *, is_short: bool = False) -> str:
+def finding_item(finding: Finding, *, is_short: bool = False) -> str:
     """What is wrong; below it the rule, where it is, and what to do."""
-    said = one.message.partition(": ")[0] if is_short else one.message
-    name = f'<a href="#{one.rule}">{one.rule}</a>' if one.rule in RULES else text(one.rule)
-    rule = f"{name} {one.severity.name.lower()}"
-    where = f" · {code(str(one.location))}" if one.location else ""
-    hint = f" · {text(one.hint)}" if one.hint else ""
-    return f'{_said(one, text(said))}<div class="soft small">{rule}{where}{hint}</div>'
+    said = finding.message.partition(": ")[0] if is_short else finding.message
+    name = (
+        f'<a href="#{finding.rule}">{finding.rule}</a>'
+        if finding.rule in RULES
+        else text(finding.rule)
+    )
+    rule = f"{name} {finding.severity.name.lower()}"
+    where = f" · {code(str(finding.location))}" if finding.location else ""
+    hint = f" · {text(finding.hint)}" if finding.hint else ""
+    return f'{_said(finding, text(said))}<div class="soft small">{rule}{where}{hint}</div>'
 
 
-def finding_link(one: Finding, anchor: str) -> str:
+def finding_link(finding: Finding, anchor: str) -> str:
     """The rule alone, where the finding of several topics is told elsewhere."""
-    title = RULES[one.rule].title if one.rule in RULES else one.rule
-    return _said(one, f'<a href="#{anchor}">{text(title)}: in several topics</a>')
+    title = RULES[finding.rule].title if finding.rule in RULES else finding.rule
+    return _said(finding, f'<a href="#{anchor}">{text(title)}: in several topics</a>')
 
 
-def _said(one: Finding, said: str) -> str:
-    colour = COLOURS.get(one.severity, "soft")
-    sign = SIGNS.get(one.severity, "\N{INFORMATION SOURCE}")
+def _said(finding: Finding, said: str) -> str:
+    colour = COLOURS.get(finding.severity, "soft")
+    sign = SIGNS.get(finding.severity, "\N{INFORMATION SOURCE}")
     return f'<span class="{colour}">{sign}</span> <span class="{colour}">{said}</span>'
 
 
@@ -124,17 +128,17 @@ def _readers(topic: TopicResult) -> str:
     return table(heads, rows, marks)
 
 
-def _reader(one: ReaderReplay) -> tuple[str, ...]:
-    colour = _STATUS_COLOURS.get(status_of(one), "")
-    share = one.failed / one.rows if one.rows else 0
+def _reader(reader: ReaderReplay) -> tuple[str, ...]:
+    colour = _STATUS_COLOURS.get(status_of(reader), "")
+    share = reader.failed / reader.rows if reader.rows else 0
     return (
-        text(way_text(one)),
-        one.direction.value,
-        f"{one.rows:,}",
-        f'<span class="{colour}">{one.failed:,}</span>' if one.failed else "0",
-        share_text(one.failed, one.rows),
-        bar(share, f"s{colour}") if one.failed else "",
-        f'<span class="{colour if colour == "bad" else "soft"}">{status_text(one)}</span>',
+        text(way_text(reader)),
+        reader.direction.value,
+        f"{reader.rows:,}",
+        f'<span class="{colour}">{reader.failed:,}</span>' if reader.failed else "0",
+        share_text(reader.failed, reader.rows),
+        bar(share, f"s{colour}") if reader.failed else "",
+        f'<span class="{colour if colour == "bad" else "soft"}">{status_text(reader)}</span>',
     )
 
 
@@ -145,34 +149,34 @@ def _who(group: ReasonGroup) -> str:
 
 
 def _reasons(groups: Sequence[ReasonGroup], most: int) -> str:
-    rows = [_reason(group, each) for group in groups for each in group.reasons]
+    rows = [_reason(group, reason) for group in groups for reason in group.reasons]
     heads = ("Path", "Why", "Data → reader", "0 to 100 %", "Messages")
     shown = table(heads, rows[:most], {3: "plot roomy", 4: "number"}, name="stack", is_sorted=True)
     return (shown if rows else "") + more(rows, most, "reason")
 
 
-def _reason(group: ReasonGroup, one: Reason) -> tuple[str, ...]:
+def _reason(group: ReasonGroup, reason: Reason) -> tuple[str, ...]:
     # Who was asked nothing has no whole to be a part of.
     colour = _STATUS_COLOURS.get(group.standing, "soft") if group.readers else "soft"
-    share = one.rows / group.rows if group.rows else 0
-    versions = f" ({one.versions_text})" if one.versions_text else ""
+    share = reason.rows / group.rows if group.rows else 0
+    versions = f" ({reason.versions_text})" if reason.versions_text else ""
     who = f'<span class="{colour}">{_who(group) if group.readers else text(group.title)}</span>'
     return (
-        code(one.path or "(message)"),
-        text(f"{one.reason}{versions}"),
+        code(reason.path or "(message)"),
+        text(f"{reason.reason}{versions}"),
         who,
         bar(share, f"s{colour}"),
-        number_text(one.rows, group.rows),
+        number_text(reason.rows, group.rows),
     )
 
 
 def _messages(groups: Sequence[ReasonGroup], most: int) -> str:
     """The failing messages that are shown, each in a row."""
     rows = [
-        _message(group, reason, each)
+        _message(group, reason, example)
         for group in groups
         for reason in group.reasons
-        for each in reason.examples
+        for example in reason.examples
     ]
     heads = ("Message", "Version", "Path", "Why", "Data → reader", "Content")
     shown = table(heads, rows[:most], name="stack", is_sorted=True) if rows else ""
@@ -182,19 +186,19 @@ def _messages(groups: Sequence[ReasonGroup], most: int) -> str:
 
 
 def _failed(groups: Sequence[ReasonGroup]) -> str:
-    return count(sum(one.rows for group in groups for one in group.reasons), "failure")
+    return count(sum(reason.rows for group in groups for reason in group.reasons), "failure")
 
 
-def _message(group: ReasonGroup, one: Reason, shown: VersionedExample) -> tuple[str, ...]:
-    each = shown.example
-    said = message_text(each, one.path, one.reason)
+def _message(group: ReasonGroup, reason: Reason, shown: VersionedExample) -> tuple[str, ...]:
+    example = shown.example
+    said = message_text(example, reason.path, reason.reason)
     return (
-        code(each.where),
-        version_text(shown.version) if one.versions else "",
-        code(one.path) if one.path else "",
-        text(f"{one.reason}: {said}" if said else one.reason),
+        code(example.where),
+        version_text(shown.version) if reason.versions else "",
+        code(reason.path) if reason.path else "",
+        text(f"{reason.reason}: {said}" if said else reason.reason),
         _who(group) if group.readers else "",
-        "" if each.value is None else code(each.value),
+        "" if example.value is None else code(example.value),
     )
 
 
@@ -205,12 +209,12 @@ def _changed(topic: TopicResult, most: int) -> str:
     rows = [
         (
             code(path or "(message)"),
-            "" if one.before is None else code(one.before or "(empty)"),
-            "" if one.after is None else code(one.after or "(empty)"),
-            f'{text(one.reason)}<div class="soft small">first in {code(one.where)}</div>',
-            text(", ".join(ways[path, one.reason])),
+            "" if example.before is None else code(example.before or "(empty)"),
+            "" if example.after is None else code(example.after or "(empty)"),
+            f'{text(example.reason)}<div class="soft small">first in {code(example.where)}</div>',
+            text(", ".join(ways[path, example.reason])),
         )
-        for path, one in found[:most]
+        for path, example in found[:most]
     ]
     heads = ("Field", "Before", "After", "Why", "Data → reader")
     name = "stack changed" if any(row[1] for row in rows) else "stack"
@@ -220,15 +224,15 @@ def _changed(topic: TopicResult, most: int) -> str:
 
 def _changed_ways(topic: TopicResult) -> dict[tuple[str, str], list[str]]:
     ways: dict[tuple[str, str], list[str]] = {}
-    for one in topic.asked:
-        for field in one.fields:
+    for reader in topic.asked:
+        for field in reader.fields:
             if field.example is not None:
-                ways.setdefault((field.path, field.example.reason), []).append(way_text(one))
+                ways.setdefault((field.path, field.example.reason), []).append(way_text(reader))
     return ways
 
 
 def _withheld(topic: TopicResult) -> str:
-    if any(one.before is None for _, one in changed_rows(topic.asked)):
+    if any(example.before is None for _, example in changed_rows(topic.asked)):
         return (
             '<p class="soft small">Values are shown with --show-values, '
             "but for those of sensitive fields.</p>\n"
@@ -268,35 +272,40 @@ def _differences(topic: TopicResult, most: int) -> str:
     return fold(title, note, body, is_open=len(found) <= _UNFOLDED)
 
 
-def _difference(one: FieldDifference) -> str:
-    names = one.names
-    head = f'{code(one.path or "(message)")} <span class="soft">{_WHAT[one.what]}</span>'
+def _difference(difference: FieldDifference) -> str:
+    names = difference.names
+    head = (
+        f'{code(difference.path or "(message)")} <span class="soft">{_WHAT[difference.what]}</span>'
+    )
     plotted = (
         "",
-        "old above, new below, 0 to 100 %" if len(one.shares) == _TWO else "0 to 100 %",
+        "old above, new below, 0 to 100 %" if len(difference.shares) == _TWO else "0 to 100 %",
     )
-    heads = (*plotted, *(_series(number, each) for number, each in enumerate(one.shares)))
+    heads = (
+        *plotted,
+        *(_series(number, shares) for number, shares in enumerate(difference.shares)),
+    )
     rows = [
         (
             code(name),
-            bars([each.share(name) for each in one.shares]),
-            *(_share(each, name) for each in one.shares),
+            bars([share.share(name) for share in difference.shares]),
+            *(_share(share, name) for share in difference.shares),
         )
         for name in names[:_MAX_NAMES]
     ]
-    marks = {1: "plot", **dict.fromkeys(range(2, 2 + len(one.shares)), "number")}
+    marks = {1: "plot", **dict.fromkeys(range(2, 2 + len(difference.shares)), "number")}
     shown = table(heads, rows, marks, name="compare")
     left = more(names, _MAX_NAMES, "name")
     return f"<section><h4>{head}</h4>\n{shown}{left}</section>\n"
 
 
-def _series(number: int, one: Shares) -> str:
-    return f"{key(number)}{text(', '.join(one.ways))}"
+def _series(number: int, shares: Shares) -> str:
+    return f"{key(number)}{text(', '.join(shares.ways))}"
 
 
-def _share(one: Shares, name: str) -> str:
-    part = one.counts.get(name, 0)
-    return number_text(part, one.whole)
+def _share(shares: Shares, name: str) -> str:
+    part = shares.counts.get(name, 0)
+    return number_text(part, shares.whole)
 
 
 def number_text(part: int, whole: int) -> str:
@@ -307,7 +316,7 @@ def number_text(part: int, whole: int) -> str:
 
 def rules_of(findings: Sequence[Finding]) -> Iterator[str]:
     """What the findings link to; the page has to do without any other."""
-    for one in sorted({each.rule for each in findings} & RULES.keys()):
+    for one in sorted({finding.rule for finding in findings} & RULES.keys()):
         yield (
             f'<li id="{one}">{code(one)} {text(RULES[one].title)}: '
             f"{code(f'pulsar-gitops explain {one}')}</li>\n"

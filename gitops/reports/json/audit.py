@@ -40,16 +40,19 @@ def audit_document(report: AuditReport) -> dict[str, Any]:
     }
 
 
-def _topic(one: TopicDifferences) -> dict[str, Any]:
-    return {"topic": str(one.topic), "operations": [_operation(each) for each in one.differences]}
-
-
-def _operation(one: Difference) -> dict[str, Any]:
+def _topic(topic_differences: TopicDifferences) -> dict[str, Any]:
     return {
-        "operation": one.operation.value,
-        "version": one.version,
-        "before": _answer(one.before),
-        "after": _answer(one.after),
+        "topic": str(topic_differences.topic),
+        "operations": [_operation(difference) for difference in topic_differences.differences],
+    }
+
+
+def _operation(difference: Difference) -> dict[str, Any]:
+    return {
+        "operation": difference.operation.value,
+        "version": difference.version,
+        "before": _answer(difference.before),
+        "after": _answer(difference.after),
     }
 
 

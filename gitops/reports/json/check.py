@@ -31,7 +31,9 @@ def check_document(report: CheckReport) -> dict[str, Any]:
         "reference": report.reference,
         "files": report.files,
         "touched": _touched(report.touched),
-        "registries": [_registry(one, has_base=bool(report.base)) for one in report.registries],
+        "registries": [
+            _registry(registry, has_base=bool(report.base)) for registry in report.registries
+        ],
         "failures": [
             {"registry": name, "message": why} for name, why in sorted(report.failures.items())
         ],
@@ -54,20 +56,24 @@ def _touched(touched: Impact) -> dict[str, Any]:
     }
 
 
-def _registry(one: RegistryCheck, *, has_base: bool) -> dict[str, Any]:
-    history = one.history
+def _registry(registry_check: RegistryCheck, *, has_base: bool) -> dict[str, Any]:
+    history = registry_check.history
     return {
-        "plan": to_document(one.plan),
+        "plan": to_document(registry_check.plan),
         "history": {
             "source": history.source.value,
             "recorded": history.recorded or None,
             "limits": list(history.limits),
         },
-        "strategiesBefore": _by_name({t: s.value for t, s in one.strategies_before.items()}),
-        "refusedBefore": _by_name({t: _findings(f) for t, f in one.refused_before.items()}),
-        "drift": to_document(one.drift) if one.drift else None,
-        "rollout": rollout_document(one.rollout, one.plan, has_base=has_base),
-        "replay": replay_document(one.replay) if one.replay else None,
+        "strategiesBefore": _by_name(
+            {t: s.value for t, s in registry_check.strategies_before.items()}
+        ),
+        "refusedBefore": _by_name(
+            {t: _findings(f) for t, f in registry_check.refused_before.items()}
+        ),
+        "drift": to_document(registry_check.drift) if registry_check.drift else None,
+        "rollout": rollout_document(registry_check.rollout, registry_check.plan, has_base=has_base),
+        "replay": replay_document(registry_check.replay) if registry_check.replay else None,
     }
 
 
@@ -80,34 +86,36 @@ def rollouts_document(report: CheckReport) -> dict[str, Any]:
         "head": report.head,
         "rollouts": [
             {
-                "registry": one.plan.registry,
-                **rollout_document(one.rollout, one.plan, has_base=bool(report.base)),
+                "registry": registry.plan.registry,
+                **rollout_document(registry.rollout, registry.plan, has_base=bool(report.base)),
             }
-            for one in report.registries
+            for registry in report.registries
         ],
     }
 
 
 def rollout_document(rollout: Rollout, plan: Plan, *, has_base: bool = True) -> dict[str, Any]:
     """The steps in order and the lines that people read, or why there is no order."""
-    numbers = {one.step: number for number, one in enumerate(rollout.steps)}
+    numbers = {step.step: number for number, step in enumerate(rollout.steps)}
     return {
         "steps": [
             {
-                **_step(one.step),
-                "wave": one.wave,
-                "reasons": list(dict.fromkeys(wait.reason.sentence() for wait in one.waits_for)),
-                "mayStay": isinstance(one.step, Upgrade) and one.step.service in rollout.may_stay,
-                "advice": "; ".join(advice(act_of(one), rollout)) or None,
+                **_step(step.step),
+                "wave": step.wave,
+                "reasons": list(dict.fromkeys(wait.reason.sentence() for wait in step.waits_for)),
+                "mayStay": isinstance(step.step, Upgrade) and step.step.service in rollout.may_stay,
+                "advice": "; ".join(advice(act_of(step), rollout)) or None,
             }
-            for one in rollout.steps
+            for step in rollout.steps
         ],
-        "lines": [_line(one, numbers) for one in lines(rollout, plan, merged_already=not has_base)],
+        "lines": [
+            _line(line, numbers) for line in lines(rollout, plan, merged_already=not has_base)
+        ],
         "later": sorted(rollout.later),
-        "blocks": [one.reason for one in rollout.blocks],
+        "blocks": [block.reason for block in rollout.blocks],
         "broken": list(rollout.broken),
         "refused": [str(topic) for topic in rollout.refused],
-        "migrations": [_migration(one) for one in rollout.migrations],
+        "migrations": [_migration(migration) for migration in rollout.migrations],
         **({"notes": list(rollout.notes)} if rollout.notes else {}),
     }
 
@@ -117,8 +125,8 @@ def _line(line: Line, numbers: Mapping[Step, int]) -> dict[str, Any]:
     return {
         "kind": line.kind.value,
         "text": line.text,
-        "steps": sorted(numbers[one.step] for one in line.steps),
-        "reasons": [one.sentence() for one in line.reasons],
+        "steps": sorted(numbers[step.step] for step in line.steps),
+        "reasons": [reason.sentence() for reason in line.reasons],
         "advice": list(line.advice),
         "warnings": list(line.warnings),
     }
@@ -152,4 +160,4 @@ def _by_name(values: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    return [finding_document(each) for each in findings]
+    return [finding_document(finding) for finding in findings]

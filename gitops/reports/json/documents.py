@@ -62,8 +62,8 @@ def to_parts(document: object) -> Iterator[str]:
     yield "\n"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass")
+def _escaped(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
@@ -98,11 +98,11 @@ def plans_document(
         "failures": _failures(failures),
         "versionSkew": [
             {
-                "topic": str(one.topic),
-                "versions": dict(one.versions),
-                "sameSchema": one.same_schema,
+                "topic": str(version_skew.topic),
+                "versions": dict(version_skew.versions),
+                "sameSchema": version_skew.same_schema,
             }
-            for one in version_skews(plans)
+            for version_skew in version_skews(plans)
         ],
     }
 
@@ -122,7 +122,7 @@ def applied_document(
     `digest` is that of the plan that was reviewed, `done_before` how many of its actions an
     earlier run had carried out. `skipped` are subjects that are left as they are.
     """
-    tried = {id(one.action) for one in results}
+    tried = {id(result.action) for result in results}
     left = [action for action in plan.actions if id(action) not in tried]
     return {
         "apiVersion": API_VERSION,
@@ -131,11 +131,15 @@ def applied_document(
         "plan": digest,
         "doneBefore": done_before,
         "results": [
-            *(_result(one) for one in results),
+            *(_result(result) for result in results),
             *(_result(Result(action=action), outcome="notAttempted") for action in left),
         ],
         "findings": [finding_document(finding) for finding in plan.findings],
-        **({"skipped": [_skipped_document(one) for one in skipped]} if skipped else {}),
+        **(
+            {"skipped": [_skipped_document(skipped_subject) for skipped_subject in skipped]}
+            if skipped
+            else {}
+        ),
     }
 
 
@@ -190,7 +194,7 @@ def journal_document(path: str, runs: Iterable[JournalRun]) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": "Journal",
         "path": path,
-        "applies": [_run(one) for one in runs],
+        "applies": [_run(run) for run in runs],
     }
 
 
@@ -205,13 +209,13 @@ def _run(run: JournalRun) -> dict[str, Any]:
         "doneBefore": run.done_before,
         "attempts": [
             {
-                "action": one.action,
-                "outcome": one.outcome.value,
-                "version": one.version,
-                "error": one.error or None,
-                "closes": one.closes,
+                "action": attempt.action,
+                "outcome": attempt.outcome.value,
+                "version": attempt.version,
+                "error": attempt.error or None,
+                "closes": attempt.closes,
             }
-            for one in run.attempts
+            for attempt in run.attempts
         ],
     }
 
@@ -257,8 +261,11 @@ def formatted_document(formatting: FormatResult, *, written: bool, diff: bool) -
         "kind": "Formatted",
         "written": written,
         "files": [
-            {"path": each.path, **({"diff": each.diff} if diff and not each.sensitive else {})}
-            for each in formatting.changes
+            {
+                "path": change.path,
+                **({"diff": change.diff} if diff and not change.sensitive else {}),
+            }
+            for change in formatting.changes
         ],
         "inOrder": formatting.canonical,
         "findings": [finding_document(finding) for finding in formatting.findings],
@@ -356,30 +363,32 @@ def connection_document(connection: Connection, registry: Registry) -> dict[str,
             "schemaValidationEnforced": policies.enforces_validation,
         },
         "accepted": connection.accepted,
-        "admissions": [_admission(one) for one in connection.answered],
+        "admissions": [_admission(schema_admission) for schema_admission in connection.answered],
         "misread": [
             {
-                "language": found.language,
-                "version": found.version,
-                "path": found.path,
-                "message": found.message,
-                "wrongValues": found.is_silent,
+                "language": misread_version.language,
+                "version": misread_version.version,
+                "path": misread_version.path,
+                "message": misread_version.message,
+                "wrongValues": misread_version.is_silent,
             }
-            for found in connection.misread
+            for misread_version in connection.misread
         ],
         "notes": list(connection.notes),
     }
 
 
-def client_connections_document(found: ClientConnections, registry: Registry) -> dict[str, Any]:
+def client_connections_document(
+    connections: ClientConnections, registry: Registry
+) -> dict[str, Any]:
     """Whether a declared client is let in, with each of its schemas, now and after the plan."""
     return {
         "apiVersion": API_VERSION,
         "kind": "ClientConnections",
-        "pulsar": found.line.example,
+        "pulsar": connections.line.example,
         "registry": {"name": registry.name, "address": registry.address},
-        "client": found.client.name,
-        "accepted": found.accepted,
+        "client": connections.client.name,
+        "accepted": connections.accepted,
         "connections": [
             {
                 "topic": str(connection.topic),
@@ -390,9 +399,9 @@ def client_connections_document(found: ClientConnections, registry: Registry) ->
                 "now": _answer(connection.now),
                 "afterPlan": _answer(connection.after_plan),
             }
-            for connection in found.connections
+            for connection in connections.connections
         ],
-        "notes": list(found.notes),
+        "notes": list(connections.notes),
     }
 
 

@@ -34,11 +34,13 @@ def drift_document(result: DriftResult) -> Document:
     return {
         "apiVersion": API_VERSION,
         "kind": "Drift",
-        "registries": [_report(one.report) for one in result.registries if one.report],
+        "registries": [
+            _report(registry.report) for registry in result.registries if registry.report
+        ],
         "failures": [
-            {"registry": one.registry, **error_document(one.error)}
-            for one in result.registries
-            if one.error
+            {"registry": registry.registry, **error_document(registry.error)}
+            for registry in result.registries
+            if registry.error
         ],
         "adoption": None if result.adoption is None else _adoption(result.adoption),
     }
@@ -73,14 +75,14 @@ def _report(report: DriftReport) -> Document:
             "taken": recording.taken or None,
         },
         "counts": {"namespaces": report.namespaces, "topics": report.topics},
-        "drifts": [_drift(one) for one in report.drifts],
+        "drifts": [_drift(drift) for drift in report.drifts],
         "pending": report.pending,
         "withoutSchema": report.without_schema,
         "unread": [
             {"topic": str(topic), "reason": why} for topic, why in sorted(report.unread.items())
         ],
-        "unlisted": [str(one) for one in report.unlisted],
-        "otherNamespaces": [str(one) for one in report.other_namespaces],
+        "unlisted": [str(namespace) for namespace in report.unlisted],
+        "otherNamespaces": [str(other_namespace) for other_namespace in report.other_namespaces],
         "limits": list(report.limits),
         "recordedLosses": [
             {"topic": str(topic), "versions": list(versions)}
@@ -92,9 +94,12 @@ def _report(report: DriftReport) -> Document:
             {
                 "topic": str(topic),
                 "subscriptions": [
-                    {"name": one.name, "clients": list(one.clients)} for one in new.subscriptions
+                    {"name": subscription.name, "clients": list(subscription.clients)}
+                    for subscription in new.subscriptions
                 ],
-                "producers": [{"name": one.name, "client": one.client} for one in new.producers],
+                "producers": [
+                    {"name": producer.name, "client": producer.client} for producer in new.producers
+                ],
             }
             for topic, new in sorted(report.new_clients.items())
         ],
@@ -107,7 +112,7 @@ def _drift(drift: Drift) -> Document:
             return {
                 "drift": "Versions",
                 "topic": str(drift.topic),
-                "versions": [_version(one) for one in drift.versions],
+                "versions": [_version(version) for version in drift.versions],
                 "definition": _answer(drift.definition),
                 "limit": drift.limit,
             }
@@ -138,12 +143,12 @@ def _drift(drift: Drift) -> Document:
             assert_never(drift)
 
 
-def _version(one: VersionOutsideGit) -> Document:
+def _version(version_outside_git: VersionOutsideGit) -> Document:
     return {
-        "version": one.version,
-        "timestamp": one.timestamp,
-        "inSnapshot": one.recorded,
-        "changes": [change_document(each) for each in one.changes],
+        "version": version_outside_git.version,
+        "timestamp": version_outside_git.timestamp,
+        "inSnapshot": version_outside_git.recorded,
+        "changes": [change_document(change) for change in version_outside_git.changes],
     }
 
 

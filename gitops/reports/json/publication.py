@@ -41,17 +41,17 @@ def forecast_document(result: ForecastResult) -> dict[str, Any]:
         "accepted": result.forecast.is_accepted,
         "captureComplete": result.source.manifest.is_complete,
         "unencrypted": result.forecast.unencrypted,
-        "schemas": [_expected(result, each) for each in result.forecast.versions],
+        "schemas": [_expected(result, version) for version in result.forecast.versions],
     }
 
 
-def _expected(result: ForecastResult, each: ExpectedVersion) -> dict[str, Any]:
-    admission = each.admission
-    info = None if each.version is None else result.source.schemas[each.version]
+def _expected(result: ForecastResult, version: ExpectedVersion) -> dict[str, Any]:
+    admission = version.admission
+    info = None if version.version is None else result.source.schemas[version.version]
     return {
-        "captured": each.version,
+        "captured": version.version,
         "type": info.type.value if info else None,
-        "messages": each.messages,
+        "messages": version.messages,
         "accepted": admission.accepted,
         "version": admission.version,
         "registers": admission.registers,

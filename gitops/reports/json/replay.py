@@ -18,7 +18,7 @@ from gitops.reports.replay_by_topic import TopicResult, topics_of
 
 def replay_document(report: ReplayReport) -> dict[str, Any]:
     """Everything in a report, by topic."""
-    topics = sorted(topics_of(report), key=lambda one: one.topic)
+    topics = sorted(topics_of(report), key=lambda result: result.topic)
     return {
         "apiVersion": API_VERSION,
         "kind": "Replay",
@@ -26,8 +26,8 @@ def replay_document(report: ReplayReport) -> dict[str, Any]:
         "history": {"source": report.source, "limits": list(report.limits)},
         "complete": report.complete,
         "rows": report.rows,
-        "topics": [_topic(one) for one in topics],
-        "findings": [finding_document(one) for one in report.findings],
+        "topics": [_topic(topic) for topic in topics],
+        "findings": [finding_document(finding) for finding in report.findings],
     }
 
 
@@ -36,72 +36,77 @@ def _topic(topic: TopicResult) -> dict[str, Any]:
         "topic": str(topic.topic),
         "strategy": topic.strategy.value,
         "rows": topic.rows,
-        "readers": [_reader(one) for one in topic.asked],
-        "notReplayed": [_aside(one) for one in topic.aside],
+        "readers": [_reader(reader) for reader in topic.asked],
+        "notReplayed": [_aside(reader) for reader in topic.aside],
     }
 
 
-def _reader(one: ReaderReplay) -> dict[str, Any]:
+def _reader(reader: ReaderReplay) -> dict[str, Any]:
     return {
-        "reader": one.reader,
-        "direction": one.direction.value,
-        "gates": one.gates,
-        "logicalTypes": one.logical_types,
-        **_aside(one),
-        "failed": one.failed,
-        "counted": one.counted,
-        "fields": [_field(each) for each in one.fields],
+        "reader": reader.reader,
+        "direction": reader.direction.value,
+        "gates": reader.gates,
+        "logicalTypes": reader.logical_types,
+        **_aside(reader),
+        "failed": reader.failed,
+        "counted": reader.counted,
+        "fields": [_field(field) for field in reader.fields],
     }
 
 
-def _aside(one: ReaderReplay) -> dict[str, Any]:
+def _aside(reader: ReaderReplay) -> dict[str, Any]:
     return {
-        "version": one.version,
-        "rows": one.rows,
-        "failures": [_failure(each) for each in one.failures],
+        "version": reader.version,
+        "rows": reader.rows,
+        "failures": [_failure(failure) for failure in reader.failures],
     }
 
 
-def _failure(one: ReplayFailure) -> dict[str, Any]:
+def _failure(failure: ReplayFailure) -> dict[str, Any]:
     return {
-        "path": one.path,
-        "reason": one.reason,
-        "rows": one.rows,
+        "path": failure.path,
+        "reason": failure.reason,
+        "rows": failure.rows,
         "examples": [
-            {"where": each.where, "message": each.message, "value": each.value}
-            for each in one.examples
+            {"where": example.where, "message": example.message, "value": example.value}
+            for example in failure.examples
         ],
     }
 
 
-def _field(one: FieldReplay) -> dict[str, Any]:
+def _field(field: FieldReplay) -> dict[str, Any]:
     return {
-        "path": one.path,
-        "read": one.read,
-        "promoted": one.promoted,
-        "changed": one.changed,
-        "defaulted": one.defaulted,
-        "dropped": one.dropped,
-        "nulls": one.nulls,
-        "symbols": dict(one.symbols),
-        "branches": dict(one.branches),
-        "distributions": [_distribution(each) for each in one.distributions],
-        "example": _changed(one.example),
+        "path": field.path,
+        "read": field.read,
+        "promoted": field.promoted,
+        "changed": field.changed,
+        "defaulted": field.defaulted,
+        "dropped": field.dropped,
+        "nulls": field.nulls,
+        "symbols": dict(field.symbols),
+        "branches": dict(field.branches),
+        "distributions": [_distribution(distribution) for distribution in field.distributions],
+        "example": _changed(field.example),
     }
 
 
-def _distribution(one: Distribution) -> dict[str, Any]:
+def _distribution(distribution: Distribution) -> dict[str, Any]:
     return {
-        "unit": one.unit,
-        "width": one.width,
-        "bins": [{"from": start, "count": count} for start, count in one.bins],
-        "least": one.least,
-        "most": one.most,
-        "other": one.other,
+        "unit": distribution.unit,
+        "width": distribution.width,
+        "bins": [{"from": start, "count": count} for start, count in distribution.bins],
+        "least": distribution.least,
+        "most": distribution.most,
+        "other": distribution.other,
     }
 
 
-def _changed(one: ChangedExample | None) -> dict[str, Any] | None:
-    if one is None:
+def _changed(example: ChangedExample | None) -> dict[str, Any] | None:
+    if example is None:
         return None
-    return {"where": one.where, "reason": one.reason, "before": one.before, "after": one.after}
+    return {
+        "where": example.where,
+        "reason": example.reason,
+        "before": example.before,
+        "after": example.after,
+    }

@@ -28,20 +28,20 @@ def restore_document(result: RestoreResult) -> Document:
         "registry": {"name": restore.plan.registry, "address": restore.plan.address},
         "snapshot": _snapshot(restore),
         "dryRun": result.dry_run,
-        "topics": [_topic(one) for one in restore.topics],
-        "obstacles": [_obstacle(one) for one in restore.obstacles],
+        "topics": [_topic(topic) for topic in restore.topics],
+        "obstacles": [_obstacle(obstacle) for obstacle in restore.obstacles],
         "left": [_difference(difference) for difference in restore.left],
         "unrecorded": [_difference(difference) for difference in restore.unrecorded],
         "notes": list(restore.notes),
         "policies": [
             {
                 "subject": subject_name(subject),
-                "key": each.key,
-                "before": value_text(each.before),
-                "after": value_text(each.after),
+                "key": change.key,
+                "before": value_text(change.before),
+                "after": value_text(change.after),
             }
             for subject, changes in result.policies.items()
-            for each in changes
+            for change in changes
         ],
         "actions": {
             "planned": len(restore.plan.actions),
@@ -68,13 +68,13 @@ def _snapshot(restore: Restore) -> Document:
     }
 
 
-def _topic(one: TopicRestore) -> Document:
+def _topic(restore: TopicRestore) -> Document:
     return {
-        "topic": str(one.topic),
-        "recordedVersions": [entry.version for entry in one.recorded.entries],
-        "nextVersion": one.recorded.next_version,
-        "deletions": list(one.deletions),
-        "versions": list(one.versions),
+        "topic": str(restore.topic),
+        "recordedVersions": [entry.version for entry in restore.recorded.entries],
+        "nextVersion": restore.recorded.next_version,
+        "deletions": list(restore.deletions),
+        "versions": list(restore.versions),
     }
 
 
@@ -86,10 +86,10 @@ def _difference(difference: Difference) -> Document:
     }
 
 
-def _obstacle(one: Obstacle) -> Document:
+def _obstacle(obstacle: Obstacle) -> Document:
     return {
-        "subject": subject_name(one.subject),
-        "reason": one.reason,
-        "hint": one.hint,
-        "versions": list(one.versions),
+        "subject": subject_name(obstacle.subject),
+        "reason": obstacle.reason,
+        "hint": obstacle.hint,
+        "versions": list(obstacle.versions),
     }

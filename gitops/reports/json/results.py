@@ -50,14 +50,16 @@ def plan(result: results.PlanResult) -> str:
 
 def plans(result: results.PlansResult) -> str:
     """`Plans`."""
-    failures = [(one.registry, one.error) for one in result.plans if one.error]
-    return to_text(plans_document([one.plan for one in result.plans if one.plan], failures))
+    failures = [(registry.registry, registry.error) for registry in result.plans if registry.error]
+    return to_text(
+        plans_document([registry.plan for registry in result.plans if registry.plan], failures)
+    )
 
 
 def decision(result: results.DecisionResult) -> str:
     """`Decision`."""
-    found = result.comparison
-    return to_text(decision_document(found.decision, found.findings, found.changes))
+    comparison = result.comparison
+    return to_text(decision_document(comparison.decision, comparison.findings, comparison.changes))
 
 
 def replay(result: results.ReplayResult) -> str:

@@ -28,7 +28,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
     sections = (
         Section(blocks=(f"### {prose(verdict_text(report))}\n\n{'<br>'.join(scope)}\n\n",)),
         Section(
-            blocks=tuple(_row(one) for one in report.findings),
+            blocks=tuple(_row(finding) for finding in report.findings),
             head="| | Rule | Affected | Cause |\n|---|---|---|---|\n",
             tail="\n",
             cut=1,
@@ -40,7 +40,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
             tail="\n",
         ),
         Section(
-            blocks=tuple(_fold(one) for one in report.findings if _has_more(one)),
+            blocks=tuple(_fold(finding) for finding in report.findings if _has_more(finding)),
             cut=2,
             noun="findings' details",
         ),
@@ -54,7 +54,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
         Section(blocks=(f"<sub>reproduce: {code(result.command)}</sub>\n",)),
     )
     everything = f"{code(f'{result.command} --format json')} shows all"
-    return fit([each for each in sections if each.blocks], limit, everything)
+    return fit([section for section in sections if section.blocks], limit, everything)
 
 
 def _row(finding: Finding) -> str:
@@ -81,11 +81,11 @@ def _affected(finding: Finding) -> str:
 
 def _fold(finding: Finding) -> str:
     members = finding.members if finding.variants else ()
-    lines = [f"- {_member(one, finding.message)}\n" for one in members[:_SHOWN]]
+    lines = [f"- {_member(member, finding.message)}\n" for member in members[:_SHOWN]]
     left = len(members) - _SHOWN
     more = f"- … {left:,} more; `--format json` has all\n" if left > 0 else ""
     listed = f"{''.join(lines)}{more}\n" if members else ""
     hints = clauses(finding.hint) if finding.hint else []
-    fix = "".join(f"→ {message(each)}<br>\n" for each in hints).removesuffix("<br>\n")
+    fix = "".join(f"→ {message(hint)}<br>\n" for hint in hints).removesuffix("<br>\n")
     head = f"{prose(_affected(finding))}: {prose(cause_clauses(finding)[0])}"
     return f"<details><summary>{head}</summary>\n\n{listed}{fix}\n\n</details>\n\n"

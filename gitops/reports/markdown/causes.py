@@ -19,8 +19,8 @@ _MAX_TITLE: Final = 120
 def shared_causes(rows: Sequence[Row]) -> list[Cause]:
     """The causes that several topics have, the worst first."""
     causes = causes_of(finding for row in rows for finding in row.findings)
-    found = [one for one in causes if one.is_shared]
-    return sorted(found, key=lambda one: (-one.finding.severity, -len(one.members)))
+    found = [cause for cause in causes if cause.is_shared]
+    return sorted(found, key=lambda cause: (-cause.finding.severity, -len(cause.members)))
 
 
 def rows_without(causes: Sequence[Cause], rows: Sequence[Row]) -> list[Row]:
@@ -30,7 +30,7 @@ def rows_without(causes: Sequence[Cause], rows: Sequence[Row]) -> list[Row]:
 
 
 def _without(known: set[Finding], row: Row) -> Row:
-    left = tuple(one for one in row.findings if one not in known)
+    left = tuple(finding for finding in row.findings if finding not in known)
     if len(left) == len(row.findings):
         return row
     if left:

@@ -45,14 +45,14 @@ def _subjects(finding: Finding) -> str:
 
 
 def _place(finding: Finding) -> str:
-    here, other = finding.location, finding.compared
+    here, location = finding.location, finding.compared
     where = f"{code(str(here))}{_whose(here)}" if here else code(finding.subject)
     # A stored version, and no file; a whole record, which a field misses; or several sides.
-    if other is None or not other.line or not other.pointer or len(finding.subjects) > 1:
+    if location is None or not location.line or not location.pointer or len(finding.subjects) > 1:
         return where
-    if here and other.in_base and other.file == here.file:
-        return f"{where}, compared with line {other.line} in the base"
-    return f"{where}, compared with {code(str(other))}{_whose(other)}"
+    if here and location.in_base and location.file == here.file:
+        return f"{where}, compared with line {location.line} in the base"
+    return f"{where}, compared with {code(str(location))}{_whose(location)}"
 
 
 def _whose(where: Location) -> str:
@@ -238,7 +238,7 @@ def decision_markdown(compared: Comparison, limit: int = COMMENT_LIMIT) -> str:
         Section(blocks=items, cut=1, noun="findings"),
     )
     shows = "`pulsar-gitops compat --format json` shows all"
-    return fit([each for each in sections if each.blocks], limit, shows)
+    return fit([section for section in sections if section.blocks], limit, shows)
 
 
 def _verdict(strategy: SchemaCompatibilityStrategy, decision: Decision, latest: int) -> str:

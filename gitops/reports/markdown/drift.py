@@ -24,18 +24,18 @@ from gitops.reports.operation_results import DriftResult, RegistryDrift
 
 def drift_markdown(result: DriftResult, limit: int = COMMENT_LIMIT) -> str:
     """The document, of at most `limit` bytes."""
-    sections = [part for one in result.registries for part in _registry(one, result)]
+    sections = [part for registry in result.registries for part in _registry(registry, result)]
     everything = f"{code(f'{result.command} --format json')} shows all"
     last = Section(blocks=(f"<sub>reproduce: {code(result.command)}</sub>\n",))
-    return fit([*(one for one in sections if one.blocks), last], limit, everything)
+    return fit([*(section for section in sections if section.blocks), last], limit, everything)
 
 
-def _registry(one: RegistryDrift, result: DriftResult) -> Iterator[Section]:
-    if one.report is None:
-        why = prose(one.error.what) if one.error else ""
-        yield Section(blocks=(f"### {prose(one.registry)}: drift is unknown\n\n{why}\n\n",))
+def _registry(registry: RegistryDrift, result: DriftResult) -> Iterator[Section]:
+    if registry.report is None:
+        why = prose(registry.error.what) if registry.error else ""
+        yield Section(blocks=(f"### {prose(registry.registry)}: drift is unknown\n\n{why}\n\n",))
         return
-    yield from _report(one.report, result)
+    yield from _report(registry.report, result)
 
 
 def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
@@ -56,7 +56,7 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
     entries = drift_entries(report)
     yield Section(blocks=(f"### {verdict}\n\n{scope}\n\n",))
     yield Section(
-        blocks=tuple(_row(one) for one in entries),
+        blocks=tuple(_row(entry) for entry in entries),
         head="| | Subject | Drift |\n|---|---|---|\n",
         tail="\n",
         cut=1,
@@ -65,7 +65,7 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
     steps = next_steps(report, result.options)
     yield Section(blocks=tuple(f"→ {message(line)}<br>\n" for line in steps), tail="\n")
     yield Section(
-        blocks=tuple(_fold(one) for one in entries if _has_more(one)),
+        blocks=tuple(_fold(entry) for entry in entries if _has_more(entry)),
         cut=2,
         noun="differences' details",
     )

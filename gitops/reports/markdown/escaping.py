@@ -42,16 +42,16 @@ def prose(text: str) -> str:
     """
     shown = _JOINED.sub(rf"\g<0>{_APART}", short(text, _MAX_TEXT).strip())
     shown = _SYNTAX.sub(_entity, shown)
-    shown = _FIRST.sub(lambda found: f"{found[0][:-1]}&#{ord(found[0][-1])};", shown)
+    shown = _FIRST.sub(lambda match: f"{match[0][:-1]}&#{ord(match[0][-1])};", shown)
     return shown.replace(_APART, _ZERO_WIDTH_SPACE)
 
 
 def message(text: str) -> str:
     """A finding's text: what it quotes in `'` or in backticks is code, the rest prose."""
     shown, end, parts = short(text, _MAX_TEXT), 0, []
-    for found in _QUOTED.finditer(shown):
-        parts += [_between(shown[end : found.start()]), code(found[1] or found[2] or "")]
-        end = found.end()
+    for match in _QUOTED.finditer(shown):
+        parts += [_between(shown[end : match.start()]), code(match[1] or match[2] or "")]
+        end = match.end()
     return "".join([*parts, _between(shown[end:])])
 
 
@@ -98,8 +98,8 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in _TICKS.findall(text)), default=0)
 
 
-def _entity(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"
+def _entity(match: re.Match[str]) -> str:
+    return f"&#{ord(match[0])};"
 
 
 # Tables; the column of registries is there where there are several.

@@ -57,7 +57,7 @@ def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIM
     sections = (
         Section(blocks=(f"### {sign} {said}\n\n",)),
         Section(
-            blocks=tuple(_row(one) for one in topics),
+            blocks=tuple(_row(topic) for topic in topics),
             head=_HEAD,
             tail="\n",
             cut=1,
@@ -69,7 +69,7 @@ def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIM
             noun="topics' details",
         ),
         Section(
-            blocks=tuple(finding_item(one) for one in other_findings(report)),
+            blocks=tuple(finding_item(other_finding) for other_finding in other_findings(report)),
             head="#### Findings\n\n",
             tail="\n",
             cut=2,
@@ -77,12 +77,14 @@ def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIM
         ),
         Section(blocks=(_footer(report, command),)),
     )
-    return fit([one for one in sections if one.blocks], limit, f"{code(command)} shows all")
+    return fit(
+        [section for section in sections if section.blocks], limit, f"{code(command)} shows all"
+    )
 
 
 def replay_folds(topics: Iterable[TopicResult], *, unfolded: bool = False) -> tuple[str, ...]:
     """A fold for each topic of which there is something to say."""
-    return tuple(_fold(one, unfolded=unfolded) for one in topics if replay_body(one))
+    return tuple(_fold(topic, unfolded=unfolded) for topic in topics if replay_body(topic))
 
 
 def _row(topic: TopicResult) -> str:
@@ -115,7 +117,7 @@ def replay_body(topic: TopicResult) -> str:
 
 def _findings(topic: TopicResult) -> str:
     """The worst ones, and how many more there are."""
-    items = [finding_item(one) for one in topic.findings[:_MAX_FINDINGS]]
+    items = [finding_item(finding) for finding in topic.findings[:_MAX_FINDINGS]]
     left = len(topic.findings) - _MAX_FINDINGS
     return "".join(items) + (f"- … {count(left, 'more finding')}\n" if left > 0 else "")
 
@@ -125,17 +127,17 @@ def _table(topic: TopicResult) -> str:
     if not topic.asked:
         return ""
     head = "| Data → reader | Messages | Fail | Blocks the merge |\n| --- | --: | --: | --- |\n"
-    return head + "".join(_reader(one) for one in topic.asked)
+    return head + "".join(_reader(reader) for reader in topic.asked)
 
 
-def _reader(one: ReaderReplay) -> str:
-    share = share_text(one.failed, one.rows)
-    failed = f"{one.failed:,}{f' ({share})' if share else ''}" if one.failed else "0"
+def _reader(reader: ReaderReplay) -> str:
+    share = share_text(reader.failed, reader.rows)
+    failed = f"{reader.failed:,}{f' ({share})' if share else ''}" if reader.failed else "0"
     cells = (
-        prose(way_text(one)),
-        f"{one.rows:,}",
+        prose(way_text(reader)),
+        f"{reader.rows:,}",
         failed,
-        status_text(one),
+        status_text(reader),
     )
     return f"| {' | '.join(cells)} |\n"
 
@@ -145,24 +147,24 @@ def _group(group: ReasonGroup) -> str:
 
 
 def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
-    for one in reasons[:_MAX_FAILURES]:
-        path = f" at {code(one.path)}" if one.path else ""
-        versions = f" ({one.versions_text})" if one.versions_text else ""
-        yield f"- {one.rows:,}{path}: {message(one.reason)}{versions}\n"
-        shown = one.examples[:_MAX_EXAMPLES]
-        yield from (_example(one, each) for each in shown)
-        if (left := one.rows - len(shown)) > 0:
+    for reason in reasons[:_MAX_FAILURES]:
+        path = f" at {code(reason.path)}" if reason.path else ""
+        versions = f" ({reason.versions_text})" if reason.versions_text else ""
+        yield f"- {reason.rows:,}{path}: {message(reason.reason)}{versions}\n"
+        shown = reason.examples[:_MAX_EXAMPLES]
+        yield from (_example(reason, versioned_example) for versioned_example in shown)
+        if (left := reason.rows - len(shown)) > 0:
             yield f"  - … {count(left, 'more message')}\n"
     if len(reasons) > _MAX_FAILURES:
         yield f"- … {count(len(reasons) - _MAX_FAILURES, 'more reason')}\n"
 
 
-def _example(one: Reason, shown: VersionedExample) -> str:
-    each = shown.example
-    version = f" ({version_text(shown.version)})" if one.versions else ""
-    why = message_text(each, one.path, one.reason)
-    value = f"<br>\n    {code(each.value)}" if each.value is not None else ""
-    return f"  - {code(each.where)}{version}{f': {message(why)}' if why else ''}{value}\n"
+def _example(reason: Reason, shown: VersionedExample) -> str:
+    example = shown.example
+    version = f" ({version_text(shown.version)})" if reason.versions else ""
+    why = message_text(example, reason.path, reason.reason)
+    value = f"<br>\n    {code(example.value)}" if example.value is not None else ""
+    return f"  - {code(example.where)}{version}{f': {message(why)}' if why else ''}{value}\n"
 
 
 def _fields(topic: TopicResult) -> str:
@@ -185,16 +187,18 @@ def _changed(topic: TopicResult) -> str:
     examples = changed_rows(topic.asked)
     if not examples:
         return ""
-    items = [_changed_item(path, each) for path, each in examples[:_MAX_FIELDS]]
+    items = [_changed_item(path, example) for path, example in examples[:_MAX_FIELDS]]
     left = len(examples) - _MAX_FIELDS
     items += [f"- … {count(left, 'more example')}\n"] if left > 0 else []
     return f"\nChanged, for example:\n\n{''.join(items)}"
 
 
-def _changed_item(path: str, each: ChangedExample) -> str:
-    said = changed_text(each)
+def _changed_item(path: str, example: ChangedExample) -> str:
+    said = changed_text(example)
     values = f"<br>\n  {code(said)}" if said else ""
-    return f"- {code(path or '(message)')}: {message(each.reason)}, {code(each.where)}{values}\n"
+    return (
+        f"- {code(path or '(message)')}: {message(example.reason)}, {code(example.where)}{values}\n"
+    )
 
 
 def _footer(report: ReplayReport, command: str) -> str:

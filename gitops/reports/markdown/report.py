@@ -70,14 +70,14 @@ def markdown(report: CheckReport, limit: int = COMMENT_LIMIT) -> str:
         *_beside(report, rows),
         _footer(report),
     )
-    return fit([each for each in sections if each.blocks], limit, everything)
+    return fit([section for section in sections if section.blocks], limit, everything)
 
 
 def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tuple[Section, ...]:
     failures = tuple(
         f"- {prose(name)}: {message(why)}\n" for name, why in sorted(report.failures.items())
     )
-    replayed = any(one.replay for one in report.registries)
+    replayed = any(registry.replay for registry in report.registries)
     return (
         Section(blocks=(f"### {headline(report, rows)}\n\n",)),
         Section(blocks=_decision(report, rows)),
@@ -164,11 +164,11 @@ def _topics(
     stops = len({row.topic for row in rows if row.weight is Weight.STOPPED})
     stopped, odd, good = (
         details(
-            (row for row in rows if row.weight is each),
+            (row for row in rows if row.weight is weight),
             several=several,
-            unfolded=is_only or (each is Weight.STOPPED and stops <= _FEW),
+            unfolded=is_only or (weight is Weight.STOPPED and stops <= _FEW),
         )
-        for each in Weight
+        for weight in Weight
     )
     if len([*stopped, *odd, *good]) == 1:
         stopped, odd, good = (tuple(map(_opened, folds)) for folds in (stopped, odd, good))
@@ -215,30 +215,37 @@ def _beside(report: CheckReport, rows: Sequence[Row]) -> tuple[Section, ...]:
 def _skew_items(report: CheckReport) -> tuple[str, ...]:
     """Topics whose latest version is not the same in all registries."""
     return tuple(
-        f"- {code(str(one.topic))}: {prose(versions_text(one))}\n"
-        for one in version_skews([one.plan for one in report.registries])
+        f"- {code(str(version_skew.topic))}: {prose(versions_text(version_skew))}\n"
+        for version_skew in version_skews([registry.plan for registry in report.registries])
     )
 
 
 def _findings(report: CheckReport, rows: Sequence[Row], title: str, *, is_error: bool) -> Section:
     """The findings that no topic's details have; all of them at one place without registries."""
-    others = [
-        one
-        for one in _others(report, rows)
-        if ((one.finding.severity is Severity.ERROR) and bool(report.registries)) is is_error
+    other_causes = [
+        cause
+        for cause in _others(report, rows)
+        if ((cause.finding.severity is Severity.ERROR) and bool(report.registries)) is is_error
     ]
-    found = tuple(finding_item(one.finding, one.registries) for one in others)
+    found = tuple(
+        finding_item(other_cause.finding, other_cause.registries) for other_cause in other_causes
+    )
     return _list(title, found, cut=5, noun="findings")
 
 
 def _results(report: CheckReport) -> list[TopicResult]:
-    return [topic for one in report.registries if one.replay for topic in topics_of(one.replay)]
+    return [
+        topic
+        for registry in report.registries
+        if registry.replay
+        for topic in topics_of(registry.replay)
+    ]
 
 
 def _replays(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Those of topics that have no row, since their schema stays as it is."""
     shown = {row.topic for row in rows if row.replay}
-    return replay_folds(one for one in _results(report) if one.topic not in shown)
+    return replay_folds(result for result in _results(report) if result.topic not in shown)
 
 
 def _list(title: str, blocks: tuple[str, ...], *, cut: int, noun: str) -> Section:
@@ -250,19 +257,19 @@ def _others(report: CheckReport, rows: Sequence[Row]) -> tuple[ReportedFinding, 
     """Findings that no topic's details have."""
     shown = {finding.fingerprint for row in rows for finding in row.findings}
     # The same finding has the line of the change in the report, and in the replay not.
-    shown |= {found.fingerprint for one in _results(report) for found in one.findings}
+    shown |= {finding.fingerprint for result in _results(report) for finding in result.findings}
     left = [
-        _without_reason(one) if one.finding.rule == _LET_IN else one
-        for one in all_findings(report)
-        if one.finding.fingerprint not in shown and one.finding.rule not in _SAID_BY_ROWS
+        _without_reason(finding) if finding.finding.rule == _LET_IN else finding
+        for finding in all_findings(report)
+        if finding.finding.fingerprint not in shown and finding.finding.rule not in _SAID_BY_ROWS
     ]
     return reported_causes(left)
 
 
-def _without_reason(told: ReportedFinding) -> ReportedFinding:
+def _without_reason(cause: ReportedFinding) -> ReportedFinding:
     """The topic's details have the reason in full."""
-    claim = told.finding.message.partition(": before, ")[0]
-    return replace(told, finding=replace(told.finding, message=claim))
+    claim = cause.finding.message.partition(": before, ")[0]
+    return replace(cause, finding=replace(cause.finding, message=claim))
 
 
 def _footer(report: CheckReport) -> Section:

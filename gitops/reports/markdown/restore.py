@@ -20,7 +20,7 @@ def restore_markdown(result: RestoreResult, limit: int = COMMENT_LIMIT) -> str:
     """The document, of at most `limit` bytes."""
     head = f"### {prose(verdict_text(result))}\n\n{prose(scope_text(result.restore))}\n\n"
     rows = Section(
-        blocks=tuple(_row(one) for one in restore_entries(result)),
+        blocks=tuple(_row(restore_entry) for restore_entry in restore_entries(result)),
         head="| | Subject | Restore |\n|---|---|---|\n",
         tail="\n",
         cut=1,
@@ -28,7 +28,7 @@ def restore_markdown(result: RestoreResult, limit: int = COMMENT_LIMIT) -> str:
     )
     lines = tuple(f"- {message(line)}\n" for line in other_lines(result))
     sections = [Section(blocks=(head,)), rows, Section(blocks=lines, cut=2, noun="sentences")]
-    return fit([one for one in sections if one.blocks], limit, _EVERYTHING)
+    return fit([section for section in sections if section.blocks], limit, _EVERYTHING)
 
 
 def _row(entry: RestoreEntry) -> str:

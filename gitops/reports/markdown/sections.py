@@ -139,9 +139,9 @@ def _changes_title(changes: Sequence[SchemaChange]) -> str:
     """The change, where there is one; else how many."""
     if len(changes) != 1:
         return count(len(changes), "change")
-    one = changes[0]
-    values = " → ".join(each for each in (one.before, one.after) if each)
-    said = f"{one.kind.value} {one.path or '(schema)'} {values}".rstrip()
+    change = changes[0]
+    values = " → ".join(each for each in (change.before, change.after) if each)
+    said = f"{change.kind.value} {change.path or '(schema)'} {values}".rstrip()
     return code_tag(shorten(said, _MAX_TITLE, placeholder=" …"))
 
 
@@ -186,7 +186,7 @@ def _before(row: Row) -> str:
     if not row.before:
         return ""
     # No error of this change, and nothing to mend.
-    past = [replace(one, severity=Severity.INFO, hint="", patch="") for one in row.before]
+    past = [replace(finding, severity=Severity.INFO, hint="", patch="") for finding in row.before]
     return f"Without the loosened policies it would be refused:\n\n{_items(past)}"
 
 
@@ -376,12 +376,23 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
     said = told_messages(report)
     return tuple(
         item
-        for one in report.registries
-        if has_order((its := one.to_merge).rollout) and shows_rollout(report)
+        for registry in report.registries
+        if has_order((planned_rollout := registry.to_merge).rollout) and shows_rollout(report)
         for item in (
-            *(f"- ✗ {message(each)}\n" for each in block_lines(its.rollout, said)),
-            *map(_act, lines(its.rollout, its.plan, merged_already=not report.base, said=said)),
-            *_alternative(one.rollout, report.reference),
+            *(
+                f"- ✗ {message(block_line)}\n"
+                for block_line in block_lines(planned_rollout.rollout, said)
+            ),
+            *map(
+                _act,
+                lines(
+                    planned_rollout.rollout,
+                    planned_rollout.plan,
+                    merged_already=not report.base,
+                    said=said,
+                ),
+            ),
+            *_alternative(registry.rollout, report.reference),
         )
     )
 
@@ -393,7 +404,7 @@ def _alternative(rollout: Rollout, reference: str) -> Iterator[str]:
 
 def _act(line: Line) -> str:
     """What is folded is another step once its names are others, though it has the same words."""
-    below = [*line.remarks, *(f"⚠ {each}" for each in line.warnings)]
+    below = [*line.remarks, *(f"⚠ {warning}" for warning in line.warnings)]
     lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
     folded = f" <!-- {line.folded} -->" if line.folded else ""
     return f"- [ ] {line.number}. {prose(line.text)}{folded}{lines_below}\n"

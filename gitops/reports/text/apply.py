@@ -65,10 +65,10 @@ class ActionLines:
         """What became of one action: the version that came out, or why there is none."""
         sign, style = SIGNS[outcome_of(result.error)]
         title = Text.assemble((sign, style), " ", (safe(str(subject_of(result.action))), ""))
-        *others, last = (Text(safe(cell)) for cell in _cells(result))
+        *other_texts, last = (Text(safe(cell)) for cell in _cells(result))
         if result.error:
             last.append(": ").append(safe(result.error.what), style=style)
-        return align_columns([(title, *others, last)], widths=self.widths)
+        return align_columns([(title, *other_texts, last)], widths=self.widths)
 
 
 def lockout_lines(plan: Plan) -> list[Text]:
@@ -93,7 +93,7 @@ def apply_count(
     outcomes = [outcome_of(result.error) for result in results if not result.closes]
     if outcomes.count(Outcome.DONE) == total:
         return Text.assemble(f"applied {_actions(total)} to {safe(plan.registry)}", (took, "dim"))
-    counts = [f"{n} {what}" for each, what in WORDS.items() if (n := outcomes.count(each))]
+    counts = [f"{n} {what}" for outcome, what in WORDS.items() if (n := outcomes.count(outcome))]
     closings = [outcome_of(result.error) for result in results if result.closes]
     closed, left = closings.count(Outcome.DONE), total - len(outcomes)
     counts += [f"{closed} set back"] if closed else []

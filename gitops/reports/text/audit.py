@@ -76,11 +76,11 @@ def _block(finding: Finding) -> RenderableType:
         (finding.severity.name.lower(), style),
     )
     body: list[RenderableType] = [
-        *(_clause(short(each, _LONGEST)) for each in cause_clauses(finding)),
+        *(_clause(short(cause_clause, _LONGEST)) for cause_clause in cause_clauses(finding)),
         *_members(finding),
     ]
     hints = clauses(finding.hint) if finding.hint else []
-    body += [_hanging("→ ", Text(short(each, _LONGEST), style="italic")) for each in hints]
+    body += [_hanging("→ ", Text(short(hint, _LONGEST), style="italic")) for hint in hints]
     return Group(head, Padding(Group(*body), (0, 0, 0, 4), expand=False))
 
 
@@ -96,7 +96,10 @@ def _members(finding: Finding) -> list[RenderableType]:
         return []
     members = finding.members
     cause = finding.message
-    rows = [[Text(safe(one.subject)), Text(safe(own_text(one, cause)))] for one in members[:_SHOWN]]
+    rows = [
+        [Text(safe(member.subject)), Text(safe(own_text(member, cause)))]
+        for member in members[:_SHOWN]
+    ]
     left = len(members) - _SHOWN
     if left > 0:
         rows.append([Text(f"… {left:,} more; --format json has all", style="dim")])

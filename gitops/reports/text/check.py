@@ -66,8 +66,8 @@ def check_report(report: CheckReport, excerpt: Excerpt, *, seconds: float) -> Re
     behind = errors if verdict(report) is Verdict.REFUSED else []
     parts += _spaced(errors if not behind else [])
     causes = RegistryCauses()
-    for number, one in enumerate(report.registries):
-        short = _in_short(one, causes)
+    for number, registry_check in enumerate(report.registries):
+        short = _in_short(registry_check, causes)
         unseen = partial(_unseen_line, excerpt, causes.repeated)
         parts += [*_registry(short, unseen, report, () if number else behind), Text("")]
     parts += _spaced(others)
@@ -107,13 +107,13 @@ def _list(said: Sequence[str], *, in_order: bool) -> RenderableType:
 
 def _summary(report: CheckReport) -> list[Text]:
     """How many findings; `no findings` only where every registry answered."""
-    found = [one.finding for one in reported_causes(all_findings(report))]
+    findings = [reported_cause.finding for reported_cause in reported_causes(all_findings(report))]
     if not report.failures:
-        return [count_line(found)]
+        return [count_line(findings)]
     missing, asked = count_unanswered(report)
     what = f"no answer from {missing:,} of {_count(asked, 'registry')}"
-    told = [Text(what if missing else "the replay failed", style="bold red")]
-    return [*told, Text(", "), count_line(found)] if found else told
+    texts = [Text(what if missing else "the replay failed", style="bold red")]
+    return [*texts, Text(", "), count_line(findings)] if findings else texts
 
 
 def _head(report: CheckReport) -> Text:
@@ -145,14 +145,14 @@ def _findings(
     findings: Sequence[Finding], excerpt: Excerpt
 ) -> tuple[list[RenderableType], list[RenderableType]]:
     """Errors, and all others: one for each cause, the worst where nobody reads them all."""
-    causes = [one.finding for one in causes_of(findings)]
+    causes = [cause.finding for cause in causes_of(findings)]
     worst = sorted(causes, key=lambda one: -one.severity)[:_MOST]
-    shown = causes if len(causes) <= _MOST else [one for one in causes if one in worst]
+    shown = causes if len(causes) <= _MOST else [cause for cause in causes if cause in worst]
     errors: list[RenderableType] = []
     others: list[RenderableType] = []
-    for one in shown:
-        told = errors if one.severity is Severity.ERROR else others
-        told.append(finding_block(one, excerpt))
+    for finding in shown:
+        told = errors if finding.severity is Severity.ERROR else others
+        told.append(finding_block(finding, excerpt))
     if left := len(causes) - len(shown):
         more = f"… {count(left, 'more finding')}, none worse; `--format json` has all"
         others.append(Text(more))
@@ -160,8 +160,8 @@ def _findings(
 
 
 def _spaced(blocks: Iterable[RenderableType]) -> Iterator[RenderableType]:
-    for each in blocks:
-        yield each
+    for block in blocks:
+        yield block
         yield Text("")
 
 
@@ -170,35 +170,40 @@ def _in_brackets(names: Sequence[str]) -> str:
 
 
 def _names(topics: Sequence[TopicName | str]) -> str:
-    return name_list([safe(str(each)) for each in topics], _SHOWN)
+    return name_list([safe(str(topic)) for topic in topics], _SHOWN)
 
 
 def _registry(
-    one: RegistryCheck,
+    registry_check: RegistryCheck,
     excerpt: Excerpt,
     report: CheckReport,
     errors: Sequence[RenderableType],
 ) -> list[RenderableType]:
-    plan = one.plan
+    plan = registry_check.plan
     head = Text.assemble((safe(plan.registry), "bold"), f" · {safe(plan.address)}")
-    limits = [Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2)) for limit in one.history.limits]
+    limits = [
+        Padding(Text(safe(limit), style="dim"), (0, 0, 0, 2))
+        for limit in registry_check.history.limits
+    ]
     return [
-        Text.assemble(head, " · ", history_line(one.history)),
+        Text.assemble(head, " · ", history_line(registry_check.history)),
         *limits,
         *broker_text(plan.broker),
         Text(""),
-        *plan_body(plan, excerpt, one.strategies_before, _besides(one), errors),
-        *_refused_before(one, excerpt),
+        *plan_body(
+            plan, excerpt, registry_check.strategies_before, _besides(registry_check), errors
+        ),
+        *_refused_before(registry_check, excerpt),
         *([plan_summary(plan)] if plan.actions or plan.notices else []),
-        *rollout_section(one, report),
-        *(replay_section(one.replay) if one.replay else ()),
+        *rollout_section(registry_check, report),
+        *(replay_section(registry_check.replay) if registry_check.replay else ()),
     ]
 
 
-def _in_short(one: RegistryCheck, causes: RegistryCauses) -> RegistryCheck:
+def _in_short(registry_check: RegistryCheck, causes: RegistryCauses) -> RegistryCheck:
     """Without the details that an earlier registry has."""
-    shortened = partial(causes.shortened, registry=one.plan.registry)
-    return replace(one, plan=one.plan.with_findings(shortened))
+    shortened = partial(causes.shortened, registry=registry_check.plan.registry)
+    return replace(registry_check, plan=registry_check.plan.with_findings(shortened))
 
 
 def _unseen_line(
@@ -207,11 +212,11 @@ def _unseen_line(
     return None if where in seen else excerpt(where)
 
 
-def _besides(one: RegistryCheck) -> dict[TopicName, str]:
+def _besides(registry_check: RegistryCheck) -> dict[TopicName, str]:
     """What the table of a comment has beside schemas that Pulsar accepts, with its sign."""
-    early = UpgradeOrder(one.to_merge.rollout).early_clients
+    early = UpgradeOrder(registry_check.to_merge.rollout).early_clients
     said: dict[TopicName, str] = {}
-    for row in rows_of((one,)):
+    for row in rows_of((registry_check,)):
         if row.is_unread or row.standing in _DOUBTFUL:
             said[row.topic] = row.verdict
         number = early.get(row.topic, 0)
@@ -221,9 +226,9 @@ def _besides(one: RegistryCheck) -> dict[TopicName, str]:
     return said
 
 
-def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:
-    for topic, findings in sorted(one.refused_before.items()):
-        strategy = one.strategies_before[topic].value
+def _refused_before(registry_check: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:
+    for topic, findings in sorted(registry_check.refused_before.items()):
+        strategy = registry_check.strategies_before[topic].value
         said = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
         yield Text(said, style="bold")
         for finding in findings:
@@ -235,8 +240,8 @@ def _refused_before(one: RegistryCheck, excerpt: Excerpt) -> Iterator[Renderable
 def _not_from_this_change(report: CheckReport) -> list[RenderableType]:
     """What differs without the change, without its findings: they are not the change's."""
     said: list[RenderableType] = []
-    for one in report.registries:
-        plan = one.drift
+    for registry in report.registries:
+        plan = registry.drift
         if plan is not None and (plan.actions or plan.notices):
             body = Group(*plan_body(_without_findings(plan), lambda _where: None))
             said += [
@@ -248,12 +253,14 @@ def _not_from_this_change(report: CheckReport) -> list[RenderableType]:
 
 def _without_findings(plan: Plan) -> Plan:
     actions = tuple(
-        replace(one, findings=()) if isinstance(one, RegisterSchema) else one
-        for one in plan.actions
+        replace(action, findings=()) if isinstance(action, RegisterSchema) else action
+        for action in plan.actions
     )
     notices = tuple(
-        replace(one, findings=()) if isinstance(one, RefusedSchema | SchemaSwallowed) else one
-        for one in plan.notices
+        replace(notice, findings=())
+        if isinstance(notice, RefusedSchema | SchemaSwallowed)
+        else notice
+        for notice in plan.notices
     )
     return replace(plan, findings=(), actions=actions, notices=notices)
 

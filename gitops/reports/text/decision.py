@@ -84,7 +84,9 @@ def _invalid_file(compared: Comparison) -> str:
     if compared.decision.accepted:
         return ""
     found = (
-        one.location.file for one in compared.findings if one.rule == _INVALID and one.location
+        finding.location.file
+        for finding in compared.findings
+        if finding.rule == _INVALID and finding.location
     )
     return next(found, "")
 
@@ -144,7 +146,10 @@ def connection_report(connection: Connection, excerpt: Excerpt, *, registry: str
         parts += [Text(""), *_answered(answered, line_of)]
     if connection.misread:
         parts.append(Text("✗ it misreads stored messages", style="bold red"))
-        parts += [_inset(Text(short(found.text, 2000))) for found in connection.misread]
+        parts += [
+            _inset(Text(short(misread_version.text, 2000)))
+            for misread_version in connection.misread
+        ]
     if connection.notes:
         parts += [Text(""), *(_note(note) for note in connection.notes)]
     return Group(*parts)
@@ -247,13 +252,13 @@ _VERDICTS: Final[dict[Verdict, str]] = {
 
 def client_connections_text(result: ClientConnectionsResult) -> RenderableType:
     """Whether a declared client may connect, a line for each schema on each topic."""
-    found = result.connections
-    pulsar = found.line.example
-    head = f"{found.client.name} · {result.registry.name} · as Pulsar {pulsar} decides"
+    connections = result.connections
+    pulsar = connections.line.example
+    head = f"{connections.client.name} · {result.registry.name} · as Pulsar {pulsar} decides"
     parts: list[RenderableType] = [Text(safe(head), style="bold"), Text("")]
-    parts += [_client_connection_line(connection) for connection in found.connections]
-    if found.notes:
-        parts += [Text(""), *(_note(note) for note in found.notes)]
+    parts += [_client_connection_line(connection) for connection in connections.connections]
+    if connections.notes:
+        parts += [Text(""), *(_note(note) for note in connections.notes)]
     return Group(*parts)
 
 
@@ -290,7 +295,9 @@ def match_report(matched: ClassMatch, excerpt: Excerpt, *, registry: str) -> Ren
     kind, pulsar = matched.extraction.info.type.value, match.line.example
     head = f"{matched.name} · {kind} · {match.topic} · {registry} · as Pulsar {pulsar} decides"
     parts: list[RenderableType] = [Text(safe(head), style="bold"), _match_verdict(match)]
-    parts += [Text(f"    {short(each)}", style="dim") for each in _match_places(match)]
+    parts += [
+        Text(f"    {short(match_place)}", style="dim") for match_place in _match_places(match)
+    ]
     if match.changes:
         parts.append(Padding(change_table(match.changes), (0, 0, 0, 4)))
     line_of = _line_reader(matched.extraction.sources, excerpt)

@@ -30,15 +30,17 @@ _LONGEST = 2000
 
 def drift_text(result: DriftResult) -> RenderableType:
     """The drift of all registries, one below the other."""
-    parts = [part for one in result.registries for part in (_registry(one, result), Text(""))]
+    parts = [
+        part for registry in result.registries for part in (_registry(registry, result), Text(""))
+    ]
     return Group(*parts[:-1])
 
 
-def _registry(one: RegistryDrift, result: DriftResult) -> RenderableType:
-    if one.report is None:
-        why = safe(one.error.what) if one.error else ""
-        return Text.assemble((safe(one.registry), "bold"), f" · drift is unknown: {why}")
-    return Group(*_report(one.report, result))
+def _registry(registry: RegistryDrift, result: DriftResult) -> RenderableType:
+    if registry.report is None:
+        why = safe(registry.error.what) if registry.error else ""
+        return Text.assemble((safe(registry.registry), "bold"), f" · drift is unknown: {why}")
+    return Group(*_report(registry.report, result))
 
 
 def _report(report: DriftReport, result: DriftResult) -> Iterator[RenderableType]:

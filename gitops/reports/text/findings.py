@@ -197,10 +197,10 @@ def formatting_text(formatting: FormatResult, *, written: bool, diff: bool) -> s
     lines = [
         *(
             line
-            for each in formatting.changes
-            for line in _change(each, written=written, diff=diff)
+            for change in formatting.changes
+            for line in _change(change, written=written, diff=diff)
         ),
-        *(line for each in formatting.findings for line in _finding(each)),
+        *(line for finding in formatting.findings for line in _finding(finding)),
         _sum(formatting, written=written),
     ]
     return "".join(f"{line}\n" for line in lines)
@@ -229,7 +229,7 @@ def _sum(formatting: FormatResult, *, written: bool) -> str:
         parts.append(f"{len(formatting.changes)} {'changed' if written else 'would change'}")
     parts.append(f"{formatting.canonical} in order")
     if formatting.findings:
-        files = {each.location.file for each in formatting.findings if each.location}
+        files = {finding.location.file for finding in formatting.findings if finding.location}
         parts.append(f"{len(files)} left alone")
     return ", ".join(parts)
 

@@ -49,9 +49,11 @@ def _counts(run: JournalRun) -> str:
     total = run.done_before + run.actions
     said = [f"{done:,} of {count(total, 'action')} done"]
     others = (Outcome.FAILED, Outcome.UNKNOWN)
-    said += [f"{n:,} {WORDS[each]}" for each in others if (n := run.count(each))]
+    said += [f"{n:,} {WORDS[outcome]}" for outcome in others if (n := run.count(outcome))]
     said += [f"{run.closings:,} set back"] if run.closings else []
-    open_still = sum(one.closes and one.outcome is not Outcome.DONE for one in run.attempts)
+    open_still = sum(
+        attempt.closes and attempt.outcome is not Outcome.DONE for attempt in run.attempts
+    )
     said += [f"{open_still:,} not set back"] if open_still else []
     left = run.actions - run.tried
     said += [f"{left:,} not tried"] if left > 0 else []

@@ -54,9 +54,9 @@ class Hanging:
         if self.text.cell_len <= width or width <= self.indent:
             yield self.text
             return
-        first, rest = _split(self.text, width, console)
+        first, text = _split(self.text, width, console)
         yield first
-        for each in rest.wrap(console, width - self.indent):
+        for each in text.wrap(console, width - self.indent):
             yield Text(" " * self.indent).append_text(each)
 
 
@@ -80,8 +80,8 @@ class _Rows:
                 yield line
             elif self.titled:
                 yield row[0]
-                for each in _line(row[1:], self.widths[1:]).wrap(console, max(1, width - _INDENT)):
-                    yield Text(" " * _INDENT).append_text(each)
+                for text in _line(row[1:], self.widths[1:]).wrap(console, max(1, width - _INDENT)):
+                    yield Text(" " * _INDENT).append_text(text)
             else:
                 yield Hanging(_line(row, ()))
 
@@ -105,8 +105,8 @@ def _split(line: Text, width: int, console: Console) -> tuple[Text, Text]:
     """The first line of a text that is too long, and what is left of it."""
     first = line.wrap(console, width)[0]
     first.rstrip()
-    rest = line[len(first) :]
-    return first, rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    text = line[len(first) :]
+    return first, text[len(text.plain) - len(text.plain.lstrip()) :]
 
 
 def _line(row: Sequence[Text], widths: Sequence[int], gap: int = _GAP) -> Text:
@@ -146,8 +146,8 @@ def change_table(changes: Sequence[SchemaChange]) -> RenderableType:
         for change in changes[:_MAX_CHANGES]
     ]
     left = len(changes) - _MAX_CHANGES
-    more = [Text(f"… {left} more changes; `--format json` has all")] if left > 0 else []
-    return Group(align_columns(rows), *more)
+    texts = [Text(f"… {left} more changes; `--format json` has all")] if left > 0 else []
+    return Group(align_columns(rows), *texts)
 
 
 def _path(change: SchemaChange) -> str:

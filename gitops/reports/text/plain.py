@@ -39,8 +39,8 @@ _USER: Final = re.compile(rf"({_SCHEME})(?!git@)[^/\s]*@")
 _QUERY: Final = re.compile(rf"({_SCHEME}[^\s?#]*[?#])[^\s'\"]+")
 
 
-def _escaped(found: re.Match[str]) -> str:
-    char = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    char = match[0]
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return char.encode("unicode_escape").decode("ascii")
     return f"\\x{ord(char):02x}" if char in "[:" else char

@@ -64,8 +64,8 @@ def plan_text(result: PlanResult) -> RenderableType:
 def plans_text(result: PlansResult) -> RenderableType:
     """The plans for several registries, one below the other."""
     commit = result.commit()
-    parts = [_registry_plan(one, result.excerpt, commit) for one in result.plans]
-    parts += skew_text(version_skews([one.plan for one in result.plans if one.plan]))
+    parts = [_registry_plan(plan, result.excerpt, commit) for plan in result.plans]
+    parts += skew_text(version_skews([plan.plan for plan in result.plans if plan.plan]))
     return Group(*[part for each in parts for part in (each, Text(""))][:-1])
 
 
@@ -75,23 +75,23 @@ def skew_text(skews: Sequence[VersionSkew]) -> list[RenderableType]:
         return []
     rows = [
         (
-            Text(safe(str(one.topic))),
-            *(Text(safe(each)) for each in versions_text(one).rsplit("; ", 1)),
+            Text(safe(str(skew.topic))),
+            *(Text(safe(each)) for each in versions_text(skew).rsplit("; ", 1)),
         )
-        for one in skews[:_SHOWN_SKEWS]
+        for skew in skews[:_SHOWN_SKEWS]
     ]
     left = len(skews) - len(rows)
     head = Text(f"{_count(len(skews), 'topic')} with other latest versions", style="bold")
-    more = [Text(f"    and {_count(left, 'more topic')}")] if left else []
-    return [Group(head, Padding(align_columns(rows), (0, 0, 0, 4), expand=False), *more)]
+    texts = [Text(f"    and {_count(left, 'more topic')}")] if left else []
+    return [Group(head, Padding(align_columns(rows), (0, 0, 0, 4), expand=False), *texts)]
 
 
-def _registry_plan(one: RegistryPlan, excerpt: Excerpt, commit: str | None) -> RenderableType:
-    if one.plan:
-        files = _files(one.plan, commit)
-        return plan_report(one.plan, excerpt, files=files, seconds=one.seconds)
-    why = safe(one.error.what) if one.error else ""
-    return Text.assemble((safe(one.registry), "bold"), f" · no plan: {why}")
+def _registry_plan(registry: RegistryPlan, excerpt: Excerpt, commit: str | None) -> RenderableType:
+    if registry.plan:
+        files = _files(registry.plan, commit)
+        return plan_report(registry.plan, excerpt, files=files, seconds=registry.seconds)
+    why = safe(registry.error.what) if registry.error else ""
+    return Text.assemble((safe(registry.registry), "bold"), f" · no plan: {why}")
 
 
 def _files(plan: Plan, commit: str | None) -> str:
@@ -105,8 +105,8 @@ def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> 
     parts: list[RenderableType] = [verdict, Text(""), _head(plan, files)]
     parts += [*broker_text(plan.broker), Text("")]
     parts += plan_body(plan, excerpt)
-    causes = [one.finding for one in causes_of(plan.findings)]
-    counts = [one for one in causes if one.severity >= Severity.WARNING]
+    causes = [cause.finding for cause in causes_of(plan.findings)]
+    counts = [cause for cause in causes if cause.severity >= Severity.WARNING]
     said: list[RenderableType] = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
     if plan.keep_going:
@@ -144,7 +144,7 @@ def _count(number: int, what: str) -> str:
 def _unmanaged(plan: Plan) -> Iterator[RenderableType]:
     """What the registry has and the files do not name: every topic, by its namespace."""
     managed = {topic for topic in plan.unmanaged if subject_name(topic.namespace) in plan.observed}
-    others = [topic for topic in plan.unmanaged if topic not in managed]
+    other_topics = [topic for topic in plan.unmanaged if topic not in managed]
     if managed:
         one = len(managed) == 1
         said = f"{_count(len(managed), 'unmanaged topic')} (in the registry, not in git)"
@@ -152,7 +152,7 @@ def _unmanaged(plan: Plan) -> Iterator[RenderableType]:
         deletes = f", plan --prune deletes {'its schema' if one else 'their schemas'}"
         yield Text(f"{said}: {adopts}{'' if plan.prune else deletes}")
         yield _by_namespace(sorted(managed))
-    if spaces := sorted({*plan.unmanaged_namespaces, *(topic.namespace for topic in others)}):
+    if spaces := sorted({*plan.unmanaged_namespaces, *(topic.namespace for topic in other_topics)}):
         said = _count(len(spaces), "unmanaged namespace")
         names = " ".join(safe(str(name)) for name in spaces)
         it = "it" if len(spaces) == 1 else "them"
@@ -160,7 +160,7 @@ def _unmanaged(plan: Plan) -> Iterator[RenderableType]:
             f"{said} (earlier files had {it}): pulsar-gitops import {names} adopts {it}, "
             "schemas delete deletes a schema"
         )
-        yield _by_namespace(others, spaces)
+        yield _by_namespace(other_topics, spaces)
     if count := plan.without_schema:
         yield Text(f"{_count(count, 'topic')} without a manifest {_has(count)} no schema")
     if plan.unlisted:

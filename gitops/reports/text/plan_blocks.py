@@ -95,7 +95,7 @@ class _Block:
     @property
     def rank(self) -> tuple[int, bool, bool, str]:
         """The worst first; namespaces before topics, since what they say holds for these."""
-        odd = self.is_odd or any(one.severity >= Severity.WARNING for one in self.findings)
+        odd = self.is_odd or any(finding.severity >= Severity.WARNING for finding in self.findings)
         place = _ORDER.index("!") if odd and self.sign in "~+=" else _ORDER.index(self.sign)
         is_accepted = bool(self.columns) and self.columns[-1].startswith(_COMPATIBLE)
         return place, is_accepted, isinstance(self.subject, TopicName), str(self.subject)
@@ -116,20 +116,22 @@ def plan_body(
     A finding of several subjects stands once, before them.
     """
     blocks = [*_action_blocks(plan.actions), *_notice_blocks(plan)]
-    others = _other_findings(plan, blocks)
-    causes = causes_of([*(one for block in blocks for one in block.findings), *others])
-    shared = [one for one in causes if one.is_shared]
-    known = {finding for one in shared for finding in one.members}
-    alone = [one for one in causes_of(others) if not known.issuperset(one.members)]
-    told = sorted([*shared, *alone], key=lambda one: -one.finding.severity)
-    errors = [one for one in told if one.finding.severity is Severity.ERROR]
-    parts = [_cause_block(one, blocks, excerpt) for one in errors]
+    other_findings = _other_findings(plan, blocks)
+    causes = causes_of(
+        [*(finding for block in blocks for finding in block.findings), *other_findings]
+    )
+    shared = [cause for cause in causes if cause.is_shared]
+    known = {finding for cause in shared for finding in cause.members}
+    alone = [cause for cause in causes_of(other_findings) if not known.issuperset(cause.members)]
+    told = sorted([*shared, *alone], key=lambda cause: -cause.finding.severity)
+    errors = [cause for cause in told if cause.finding.severity is Severity.ERROR]
+    parts = [_cause_block(error, blocks, excerpt) for error in errors]
     own = [_with_verdict(_of_own(block, known, before), besides) for block in blocks]
-    own.sort(key=lambda one: one.rank)
-    parts += _blocks([one for one in own if one.sign == _REFUSED], excerpt)
+    own.sort(key=lambda block: block.rank)
+    parts += _blocks([block for block in own if block.sign == _REFUSED], excerpt)
     parts += beside_errors
-    parts += _blocks([one for one in own if one.sign != _REFUSED], excerpt)
-    parts += [_cause_block(one, blocks, excerpt) for one in told if one not in errors]
+    parts += _blocks([block for block in own if block.sign != _REFUSED], excerpt)
+    parts += [_cause_block(cause, blocks, excerpt) for cause in told if cause not in errors]
     return [each for part in parts for each in (part, Text(""))]
 
 
@@ -137,8 +139,8 @@ def _of_own(
     block: _Block, shared: set[Finding], before: Mapping[TopicName, SchemaCompatibilityStrategy]
 ) -> _Block:
     """Without what is told with others; `BACKWARD (was FULL)` where it names the strategy."""
-    findings = tuple(one for one in block.findings if one not in shared)
-    odd = any(one.severity >= Severity.WARNING for one in block.findings)
+    findings = tuple(finding for finding in block.findings if finding not in shared)
+    odd = any(finding.severity >= Severity.WARNING for finding in block.findings)
     waiver = block.waiver if findings or not block.findings else None
     block = replace(block, findings=findings, waiver=waiver, is_odd=block.is_odd or odd)
     old = before.get(block.subject) if isinstance(block.subject, TopicName) else None
@@ -189,7 +191,7 @@ def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
     policies = [a for a in actions if isinstance(a, SetPolicy)]
     loosened = isinstance(schema, RegisterSchema) and not schema.accepted
     shown = steps_table(actions) if loosened else policy_table(policies)
-    odd = any(direction(one.change) == "loosened" for one in policies)
+    odd = any(direction(policy.change) == "loosened" for policy in policies)
     block = _Block(
         sign="~", subject=subject, columns=(), steps=(shown,) if policies else (), is_odd=odd
     )
@@ -214,7 +216,10 @@ def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
             created = any(isinstance(a, CreateTenant | CreateNamespace) for a in actions)
             kinds = {TenantName: "tenant", NamespaceName: "namespace"}
             kind = topic or kinds.get(type(subject), "topic policies")
-            sign, changes = "+" if created or topic else "~", tuple(one.change for one in policies)
+            sign, changes = (
+                "+" if created or topic else "~",
+                tuple(policy.change for policy in policies),
+            )
             columns = (
                 kind,
                 *(safe(tenant_text(a.state)) for a in actions if isinstance(a, CreateTenant)),
@@ -293,7 +298,7 @@ def _refused(notice: RefusedSchema) -> _Block:
 
 def _other_findings(plan: Plan, blocks: Iterable[_Block]) -> list[Finding]:
     """Those that no block has."""
-    shown = {one for block in blocks for one in block.findings}
+    shown = {finding for block in blocks for finding in block.findings}
     return [f for f in plan.findings if f.rule not in _SAID_BY_BLOCKS and f not in shown]
 
 
@@ -310,12 +315,12 @@ def _blocks(blocks: Sequence[_Block], excerpt: Excerpt) -> list[RenderableType]:
     for block in blocks:
         groups.setdefault(_shape(block), []).append(block)
     parts: list[RenderableType] = []
-    for its in groups.values():
-        first = its[0]
-        if not first.is_plain or ((first.changes or first.policies) and len(its) < ALIKE):
-            parts += [_render(block, widths[block.sign], excerpt) for block in its]
+    for group in groups.values():
+        first = group[0]
+        if not first.is_plain or ((first.changes or first.policies) and len(group) < ALIKE):
+            parts += [_render(block, widths[block.sign], excerpt) for block in group]
         else:
-            parts.append(_alike(its, widths[first.sign]))
+            parts.append(_alike(group, widths[first.sign]))
     return parts
 
 

@@ -54,31 +54,35 @@ def forecast_text(result: ForecastResult) -> Output:
 
 
 def _ends(result: ForecastResult) -> Iterator[str]:
-    found = result.forecast
+    forecast = result.forecast
     if not result.source.manifest.is_complete:
         yield f"⚠ {_PART}"
-    if found.is_accepted:
+    if forecast.is_accepted:
         yield "✓ all are accepted"
-    if refused := sum(not each.admission.accepted for each in found.versions):
+    if refused := sum(not version.admission.accepted for version in forecast.versions):
         yield f"✗ {count(refused, 'schema')} refused"
-    if found.unencrypted:
+    if forecast.unencrypted:
         yield (
             f"✗ {result.topic.namespace} demands encryption (encryption_required), and "
-            f"{found.unencrypted:,} of {count(result.source.total, 'message')} are not encrypted: "
-            "nothing would be sent"
+            f"{forecast.unencrypted:,} of {count(result.source.total, 'message')} are not "
+            "encrypted: nothing would be sent"
         )
 
 
 def _versions(result: ForecastResult) -> Iterator[str]:
-    for each in result.forecast.versions:
-        name = "no schema" if each.version is None else f"v{each.version}"
-        kind = "" if each.version is None else f" {result.source.schemas[each.version].type.value}"
-        sign = "✓" if each.admission.accepted else "✗"
-        yield f"  {sign} {name}{kind}, {count(each.messages, 'message')}: {_answer(each)}"
+    for version in result.forecast.versions:
+        name = "no schema" if version.version is None else f"v{version.version}"
+        kind = (
+            ""
+            if version.version is None
+            else f" {result.source.schemas[version.version].type.value}"
+        )
+        sign = "✓" if version.admission.accepted else "✗"
+        yield f"  {sign} {name}{kind}, {count(version.messages, 'message')}: {_answer(version)}"
 
 
-def _answer(each: ExpectedVersion) -> str:
-    admission = each.admission
+def _answer(version: ExpectedVersion) -> str:
+    admission = version.admission
     if not admission.accepted:
         return f"refused: {admission.decision.reason}"
     if admission.version is None:

@@ -63,8 +63,8 @@ def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> 
     parts.append(Text(""))
     for topic in topics:
         parts += [*_topic(topic), *_findings(topic, excerpt), Text("")]
-    for one in other_findings(report):
-        parts += [finding_block(one, excerpt), Text("")]
+    for other_finding in other_findings(report):
+        parts += [finding_block(other_finding, excerpt), Text("")]
     parts += [Text(each, style="dim") for each in direction_legend(report)]
     parts += [Text("")] if report.readers else []
     took = Text.assemble(count_line(report.findings), "   ", (f"{seconds:.1f} s", "dim"))
@@ -96,7 +96,7 @@ def _overview(topics: Sequence[TopicResult]) -> Iterator[RenderableType]:
     """A line for each, where there are several: who fares worst, and how badly."""
     if len(topics) > 1:
         yield Text("")
-        yield align_columns([_overview_line(one) for one in topics])
+        yield align_columns([_overview_line(topic) for topic in topics])
 
 
 def _overview_line(topic: TopicResult) -> Sequence[Text]:
@@ -126,9 +126,11 @@ def _topic(topic: TopicResult) -> Iterator[RenderableType]:
 
 def _findings(topic: TopicResult, excerpt: Excerpt) -> Iterator[RenderableType]:
     """All of them, the errors with the line that they are on."""
-    for one in topic.findings:
+    for finding in topic.findings:
         yield Text("")
-        block = finding_block(one, excerpt if one.severity is Severity.ERROR else _no_excerpt)
+        block = finding_block(
+            finding, excerpt if finding.severity is Severity.ERROR else _no_excerpt
+        )
         yield Padding(block, (0, 0, 0, _INDENT), expand=False)
 
 
@@ -138,24 +140,24 @@ def _no_excerpt(_where: Location) -> str | None:
 
 def _readers(topic: TopicResult) -> RenderableType:
     """A line for each reader and version, numbers below each other."""
-    cells = [_cells(one) for one in topic.asked]
+    cells = [_cells(reader) for reader in topic.asked]
     heads = ("data → reader", "messages", "fail", "share", "blocks")
     widths = [max(len(row[i]) for row in (heads, *cells)) for i in range(len(heads))]
     lines: list[Sequence[Text]] = [_line(heads, widths, "dim")]
     lines += [
-        _line(cell, widths, _STYLES.get(status_of(one), ""))
-        for cell, one in zip(cells, topic.asked, strict=True)
+        _line(cell, widths, _STYLES.get(status_of(reader), ""))
+        for cell, reader in zip(cells, topic.asked, strict=True)
     ]
     return align_columns(lines)
 
 
-def _cells(one: ReaderReplay) -> tuple[str, ...]:
+def _cells(reader: ReaderReplay) -> tuple[str, ...]:
     return (
-        safe(way_text(one)),
-        f"{one.rows:,}",
-        f"{one.failed:,}",
-        share_text(one.failed, one.rows),
-        status_text(one),
+        safe(way_text(reader)),
+        f"{reader.rows:,}",
+        f"{reader.failed:,}",
+        share_text(reader.failed, reader.rows),
+        status_text(reader),
     )
 
 
@@ -176,37 +178,37 @@ def _failures(group: ReasonGroup) -> Iterator[RenderableType]:
     style = _STYLES.get(group.standing, "") if group.readers else ""
     yield Text(f"{safe(group.title)}:", style=style)
     width = max(len(f"{each.rows:,}") for each in group.reasons)
-    for each in group.reasons[:_MAX_FAILURES]:
-        yield from _reason(each, width)
+    for reason in group.reasons[:_MAX_FAILURES]:
+        yield from _reason(reason, width)
     left = len(group.reasons) - _MAX_FAILURES
     if left > 0:
         yield Text(f"  … {count(left, 'more reason')}; `--format json` has all")
 
 
-def _reason(one: Reason, width: int) -> Iterator[RenderableType]:
-    path = safe(one.path) or "(message)"
-    head = Text.assemble(f"{one.rows:,}".rjust(width), "  ", (path, "bold"), "  ")
-    head.append(short(one.reason))
-    if one.versions_text:
-        head.append(f"  ({one.versions_text})", style="dim")
+def _reason(reason: Reason, width: int) -> Iterator[RenderableType]:
+    path = safe(reason.path) or "(message)"
+    head = Text.assemble(f"{reason.rows:,}".rjust(width), "  ", (path, "bold"), "  ")
+    head.append(short(reason.reason))
+    if reason.versions_text:
+        head.append(f"  ({reason.versions_text})", style="dim")
     yield Padding(head, (0, 0, 0, 2), expand=False)
-    for shown in one.examples:
-        yield from _example(one, shown, width + _INDENT)
-    if (left := one.rows - len(one.examples)) > 0:
-        more = Text(f"… {count(left, 'more message')}", style="dim")
-        yield Padding(more, (0, 0, 0, width + _INDENT), expand=False)
+    for shown in reason.examples:
+        yield from _example(reason, shown, width + _INDENT)
+    if (left := reason.rows - len(reason.examples)) > 0:
+        text = Text(f"… {count(left, 'more message')}", style="dim")
+        yield Padding(text, (0, 0, 0, width + _INDENT), expand=False)
 
 
-def _example(one: Reason, shown: VersionedExample, indent: int) -> Iterator[RenderableType]:
-    each = shown.example
-    said = Text(short(each.where), style="cyan")
-    if one.versions:
-        said.append(f"  {version_text(shown.version)}", style="dim")
-    if why := message_text(each, one.path, one.reason):
-        said.append(f"  {short(why)}", style="default")
-    yield Padding(said, (0, 0, 0, indent), expand=False)
-    if each.value is not None:
-        yield Padding(Text(short(each.value), style="dim"), (0, 0, 0, indent + 2), expand=False)
+def _example(reason: Reason, shown: VersionedExample, indent: int) -> Iterator[RenderableType]:
+    example = shown.example
+    text = Text(short(example.where), style="cyan")
+    if reason.versions:
+        text.append(f"  {version_text(shown.version)}", style="dim")
+    if why := message_text(example, reason.path, reason.reason):
+        text.append(f"  {short(why)}", style="default")
+    yield Padding(text, (0, 0, 0, indent), expand=False)
+    if example.value is not None:
+        yield Padding(Text(short(example.value), style="dim"), (0, 0, 0, indent + 2), expand=False)
 
 
 def _fields(topic: TopicResult) -> Iterator[RenderableType]:
@@ -238,11 +240,11 @@ def _changed(topic: TopicResult) -> Iterator[RenderableType]:
         return
     yield Text("")
     yield Text("changed, for example:")
-    for path, each in examples[:_MAX_FIELDS]:
+    for path, example in examples[:_MAX_FIELDS]:
         head = Text.assemble((safe(path) or "(message)", "bold"), "  ")
-        head.append(short(each.reason)).append("  ").append(short(each.where), style="cyan")
+        head.append(short(example.reason)).append("  ").append(short(example.where), style="cyan")
         yield Padding(head, (0, 0, 0, 2), expand=False)
-        if said := changed_text(each):
+        if said := changed_text(example):
             yield Padding(Text(short(said), style="dim"), (0, 0, 0, _INDENT), expand=False)
     left = len(examples) - _MAX_FIELDS
     if left > 0:

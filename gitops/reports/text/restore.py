@@ -41,7 +41,12 @@ def _parts(result: RestoreResult) -> Iterator[RenderableType]:
 
 def _entries(entries: list[RestoreEntry]) -> Iterator[RenderableType]:
     if not any(entry.lines for entry in entries):
-        yield align_columns([(_subject(one), Text(short(one.title, _LONGEST))) for one in entries])
+        yield align_columns(
+            [
+                (_subject(restore_entry), Text(short(restore_entry.title, _LONGEST)))
+                for restore_entry in entries
+            ]
+        )
         return
     for entry in entries:
         yield Hanging(_subject(entry).append(f"   {short(entry.title, _LONGEST)}", ""))

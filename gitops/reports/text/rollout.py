@@ -40,14 +40,17 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
     `migrated`: the manifests of migrations are written now, and nobody has to be told how.
     """
     parts: list[RenderableType] = []
-    for one in report.registries:
-        parts += _heading(one)
-        refused = [f"✗ {each}" for each in refusals(one.rollout)]
-        now = [f"! it does not work now: {each}" for each in one.rollout.broken]
-        notes = [f"! {each}" for each in one.rollout.notes]
+    for registry in report.registries:
+        parts += _heading(registry)
+        refused = [f"✗ {refusal}" for refusal in refusals(registry.rollout)]
+        now = [f"! it does not work now: {each}" for each in registry.rollout.broken]
+        notes = [f"! {note}" for note in registry.rollout.notes]
         parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused, *notes)]
-        its = PlannedRollout(plan=one.plan, rollout=one.rollout)
-        steps = [*_acts(its, report), *_migrations(one.rollout, report, migrated=migrated)]
+        planned_rollout = PlannedRollout(plan=registry.plan, rollout=registry.rollout)
+        steps = [
+            *_acts(planned_rollout, report),
+            *_migrations(registry.rollout, report, migrated=migrated),
+        ]
         parts += steps or ([] if refused else [Text("  nothing to do")])
     return Group(*parts)
 
@@ -55,21 +58,21 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
 def _migrations(
     rollout: Rollout, report: CheckReport, *, migrated: bool
 ) -> Iterator[RenderableType]:
-    for one in rollout.migrations:
-        yield from _migration(one)
+    for migration in rollout.migrations:
+        yield from _migration(migration)
     if rollout.migrations and not migrated:
         how = f"to write the manifests of steps 1 and 2: {migrate_command(report.reference)}"
         yield Padding(Text(safe(how)), (0, 0, 0, 4))
 
 
-def _heading(one: RegistryCheck) -> Iterator[RenderableType]:
+def _heading(registry_check: RegistryCheck) -> Iterator[RenderableType]:
     """The registry; where it was not asked, what was, and what that cannot know."""
-    name = Text(safe(one.plan.registry), style="bold")
-    if one.history.source is HistorySource.REGISTRY:
+    name = Text(safe(registry_check.plan.registry), style="bold")
+    if registry_check.history.source is HistorySource.REGISTRY:
         yield name
         return
-    yield Text.assemble(name, " · ", history_line(one.history))
-    for limit in one.history.limits:
+    yield Text.assemble(name, " · ", history_line(registry_check.history))
+    for limit in registry_check.history.limits:
         yield Padding(Text(safe(limit), style="dim"), _INDENT)
 
 
@@ -79,26 +82,27 @@ def history_line(history: History) -> Text:
     return Text(f"history from {history.source.value}{day}")
 
 
-def rollout_section(one: RegistryCheck, report: CheckReport) -> Iterator[RenderableType]:
+def rollout_section(registry_check: RegistryCheck, report: CheckReport) -> Iterator[RenderableType]:
     """The acts below a plan, where a client takes part in them."""
-    if has_order(one.to_merge.rollout) and shows_rollout(report):
+    if has_order(registry_check.to_merge.rollout) and shows_rollout(report):
         yield Text("")
         yield Text(rollout_title(report).lower(), style="bold")
-        yield from _acts(one.to_merge, report, told_messages(report))
-        for note in one.rollout.notes:
+        yield from _acts(registry_check.to_merge, report, told_messages(report))
+        for note in registry_check.rollout.notes:
             yield Padding(Text(safe(f"! {note}")), _INDENT)
-        if way := alternative(one.rollout, report.reference):
+        if way := alternative(registry_check.rollout, report.reference):
             yield Padding(Text(safe(way)), _INDENT)
 
 
 def _acts(
-    planned: PlannedRollout, report: CheckReport, said: Collection[str] = ()
+    planned: PlannedRollout, report: CheckReport, collection: Collection[str] = ()
 ) -> list[RenderableType]:
     rollout = planned.rollout
     found: list[RenderableType] = [
-        Padding(Text(f"✗ {safe(each)}"), _INDENT) for each in block_lines(rollout, said)
+        Padding(Text(f"✗ {safe(block_line)}"), _INDENT)
+        for block_line in block_lines(rollout, collection)
     ]
-    acts = list(lines(rollout, planned.plan, merged_already=not report.base, said=said))
+    acts = list(lines(rollout, planned.plan, merged_already=not report.base, said=collection))
     width = len(str(len(acts)))
     return found + [Padding(_act(line, width), _INDENT) for line in acts]
 
@@ -108,8 +112,8 @@ def _act(line: Line, width: int) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=width, justify="right")
     table.add_column()
-    below = [Text(safe(each), style="dim") for each in line.remarks]
-    warned = [Text(f"⚠ {safe(each)}", style="yellow") for each in line.warnings]
+    below = [Text(safe(remark), style="dim") for remark in line.remarks]
+    warned = [Text(f"⚠ {safe(warning)}", style="yellow") for warning in line.warnings]
     table.add_row(Text(str(line.number)), Group(Text(safe(line.text)), *below, *warned))
     return table
 

@@ -51,8 +51,8 @@ def capture_text(result: CaptureResult) -> Output:
         end = "" if manifest.is_complete else " so far: --resume goes on"
         lines.append(f"{topic.topic}: {count(number, 'message')} in {topic.folder}{end}")
         left_out: Counter[str] = Counter()
-        for each in manifest.partitions:
-            left_out.update(each.left_out)
+        for partition in manifest.partitions:
+            left_out.update(partition.left_out)
         lines += [f"  left out: {count(n, 'message')} {why}" for why, n in left_out.items()]
         if compacted := sum(each.compacted for each in manifest.partitions):
             lines.append(f"  {_compacted(compacted)}")

@@ -44,8 +44,8 @@ def apply_aliases(writer: Schema, reader: Schema, *, may_repeat: bool = False) -
     Raises AvroParseError where the renamed writer is no valid schema: its defaults are checked
     again, two fields can end with one name, a union can get one name twice.
     """
-    found = aliases_for(writer, reader)
-    return apply_to(writer, found, may_repeat=may_repeat)
+    aliases = aliases_for(writer, reader)
+    return apply_to(writer, aliases, may_repeat=may_repeat)
 
 
 def apply_to(writer: Schema, aliases: Aliases, *, may_repeat: bool = False) -> Schema:
@@ -57,12 +57,12 @@ def apply_to(writer: Schema, aliases: Aliases, *, may_repeat: bool = False) -> S
 
 def aliases_for(writer: Schema, reader: Schema) -> Aliases:
     """The reader's aliases, as far as they count: none do where the two are equal."""
-    found = Aliases()
+    aliases = Aliases()
     if facts_of(reader).has_aliases:
-        found.collect(reader, set())
-    if (found.names or found.fields) and equal(writer, reader):
+        aliases.collect(reader, set())
+    if (aliases.names or aliases.fields) and equal(writer, reader):
         return Aliases()
-    return found
+    return aliases
 
 
 def apply_data_aliases(writer: Schema, reader: Schema) -> Schema:
@@ -94,7 +94,7 @@ def clashing_alias(writer: Schema, reader: Schema) -> str:
 
     A pointer to its `aliases`; empty where the clash is another.
     """
-    written = {one.name: one for one in named_types(writer)}
+    written = {named_type.name: named_type for named_type in named_types(writer)}
     places = Pointers(reader)
     for read in named_types(reader):
         if read.name in written and any(alias in written for alias in read.aliases):

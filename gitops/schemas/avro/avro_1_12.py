@@ -139,10 +139,10 @@ class WholeReader(_Rules):
 
     def fail_late(self, kind: str, message: str, at: str, name: str = "") -> None:
         """Note the problem: any that Java meets on its way goes before it."""
-        found = AvroProblem(
+        avro_problem = AvroProblem(
             kind=kind, message=message, pointer=at, name=name, java=JavaError.RUNTIME
         )
-        self._late.append(found)
+        self._late.append(avro_problem)
 
     def reference(self, name: str, at: str) -> Schema:
         """A type by its name, in the enclosing namespace first; it may be defined later."""
@@ -187,7 +187,9 @@ class WholeReader(_Rules):
         return field
 
     def _copies(self, schema: Schema) -> list[Record]:
-        copies = _CopyOrder({key: self._defined(one) for key, (one, _) in self._forward.items()})
+        copies = _CopyOrder(
+            {key: self._defined(record) for key, (record, _) in self._forward.items()}
+        )
         for one in (*self.names.known.values(), schema):
             copies.visit(one, set())
         return copies.order
@@ -202,7 +204,9 @@ class WholeReader(_Rules):
             record.fields = None
         misfits: list[Field] = []
         for record, members in zip(order, given, strict=True):
-            misfits += (one for one in members if one.has_default and not has_valid_default(one))
+            misfits += (
+                member for member in members if member.has_default and not has_valid_default(member)
+            )
             record.fields = members
         if misfits:
             self.defaults_valid = False

@@ -389,14 +389,14 @@ def _python_misreadings(pair: _Pair) -> Iterator[Misreading]:
         layout = own.difference(own.writer.top, reader.top, pair.action, _At())
         ends = own.missing is not None and own.missing.is_certain and layout is None
         if layout or (own.symbols and not ends):
-            for found in failures:
-                message = f"{found.message}, and the client decodes with its own schema alone"
-                yield replace(found, message=message, is_silent=True)
+            for failure in failures:
+                message = f"{failure.message}, and the client decodes with its own schema alone"
+                yield replace(failure, message=message, is_silent=True)
         elif own.missing:
-            for found in failures:
-                if found.cause is not Cause.SYMBOL:  # on which Java fails as well
-                    message = f"{found.message}, and messages are too short for its own schema"
-                    yield replace(found, message=message)
+            for failure in failures:
+                if failure.cause is not Cause.SYMBOL:  # on which Java fails as well
+                    message = f"{failure.message}, and messages are too short for its own schema"
+                    yield replace(failure, message=message)
         elif own.text:
             yield _misreading(Cause.TEXT, _NO_TEXT, own.text)
     if not always:
@@ -654,7 +654,7 @@ class _Fastavro:
 
     def _mismatch(self, w: Json, r: Json) -> str:
         branches = r if isinstance(r, list) else [r]
-        readers = " or ".join(self._branch_name(one) for one in branches if one != "null")
+        readers = " or ".join(self._branch_name(branch) for branch in branches if branch != "null")
         return (
             f"fastavro compares names and does not take {self._branch_name(w)} for "
             f"{readers or 'null'}"

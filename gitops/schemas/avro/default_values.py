@@ -94,7 +94,7 @@ class _Encoding:
         if not union.any_default:
             self.value(union.branches[0], value)
             return
-        branch = next((one for one in union.branches if _may_be(one, value)), None)
+        branch = next((schema for schema in union.branches if _may_be(schema, value)), None)
         if branch is None:
             raise _MisfitError(f"no branch accepts {value!r}")
         self.value(branch, value)

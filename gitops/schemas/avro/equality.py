@@ -30,74 +30,74 @@ from gitops.schemas.avro.schema import (
 )
 
 
-def equal(one: Schema, other: Schema) -> bool:
+def equal(left: Schema, schema: Schema) -> bool:
     """Whether Avro for Java calls two definitions equal.
 
     Most pairs differ, and that shows long before all of either is looked at. What they share,
     versions nearly all, needs no look: a node equals itself.
     """
-    return _schemas(one, other, set())
+    return _schemas(left, schema, set())
 
 
-def _schemas(one: Schema, other: Schema, seen: set[tuple[int, int]]) -> bool:
+def _schemas(left: Schema, schema: Schema, seen: set[tuple[int, int]]) -> bool:
     """`seen` are the pairs of records that are being compared, or are equal."""
-    return one is other or (
-        one.kind == other.kind and _props(one.props, other.props) and _parts(one, other, seen)
+    return left is schema or (
+        left.kind == schema.kind and _props(left.props, schema.props) and _parts(left, schema, seen)
     )
 
 
-def _parts(one: Schema, other: Schema, seen: set[tuple[int, int]]) -> bool:
-    match one, other:
+def _parts(left: Schema, record: Schema, seen: set[tuple[int, int]]) -> bool:
+    match left, record:
         case Record(), Record():
-            return one.name == other.name and _records(one, other, seen)
+            return left.name == record.name and _records(left, record, seen)
         case Enum(), Enum():
-            return one.name == other.name and one.symbols == other.symbols
+            return left.name == record.name and left.symbols == record.symbols
         case Fixed(), Fixed():
-            return one.name == other.name and one.size == other.size
+            return left.name == record.name and left.size == record.size
         case Array(), Array():
-            return _schemas(one.items, other.items, seen)
+            return _schemas(left.items, record.items, seen)
         case Map(), Map():
-            return _schemas(one.values, other.values, seen)
+            return _schemas(left.values, record.values, seen)
         case Union(), Union():
-            return len(one.branches) == len(other.branches) and all(
-                _schemas(mine, theirs, seen)
-                for mine, theirs in zip(one.branches, other.branches, strict=True)
+            return len(left.branches) == len(record.branches) and all(
+                _schemas(schema, theirs, seen)
+                for schema, theirs in zip(left.branches, record.branches, strict=True)
             )
         case _:
             return True
 
 
-def _records(one: Record, other: Record, seen: set[tuple[int, int]]) -> bool:
-    if len(one.all_fields) != len(other.all_fields):
+def _records(left: Record, record: Record, seen: set[tuple[int, int]]) -> bool:
+    if len(left.all_fields) != len(record.all_fields):
         return False
-    pair = (id(one), id(other))
+    pair = (id(left), id(record))
     if pair in seen:
         return True
     seen.add(pair)
-    pairs = zip(one.all_fields, other.all_fields, strict=True)
-    return all(mine is theirs or _fields(mine, theirs, seen) for mine, theirs in pairs)
+    pairs = zip(left.all_fields, record.all_fields, strict=True)
+    return all(field is theirs or _fields(field, theirs, seen) for field, theirs in pairs)
 
 
-def _fields(one: Field, other: Field, seen: set[tuple[int, int]]) -> bool:
+def _fields(left: Field, field: Field, seen: set[tuple[int, int]]) -> bool:
     return (
-        one.name == other.name
-        and one.order == other.order
-        and _defaults(one, other)
-        and _props(one.props, other.props)
-        and _schemas(one.type, other.type, seen)
+        left.name == field.name
+        and left.order == field.order
+        and _defaults(left, field)
+        and _props(left.props, field.props)
+        and _schemas(left.type, field.type, seen)
     )
 
 
-def _defaults(one: Field, other: Field) -> bool:
-    mine, theirs = one.default, other.default
+def _defaults(left: Field, field: Field) -> bool:
+    mine, theirs = left.default, field.default
     if mine is theirs:
         return True
     return mine is not MISSING and theirs is not MISSING and json_key(mine) == json_key(theirs)
 
 
-def _props(one: Mapping[str, Json] | None, other: Mapping[str, Json] | None) -> bool:
+def _props(left: Mapping[str, Json] | None, right: Mapping[str, Json] | None) -> bool:
     """No members and None are the same."""
-    return not (one or other) or json_key(one or {}) == json_key(other or {})
+    return not (left or right) or json_key(left or {}) == json_key(right or {})
 
 
 def json_key(value: Json) -> Hashable:
@@ -118,40 +118,40 @@ def json_key(value: Json) -> Hashable:
 _OF_ONE_TYPE: Final = (Primitive, Enum, Fixed)
 
 
-def is_read_alike(one: object, other: object) -> bool:
+def is_read_alike(left: object, record: object) -> bool:
     """Whether two readings of one text are the same record to every check that follows.
 
     Also False where they may be: Avro 1.11 and 1.12 treat aliases otherwise, and a default of a
     union that is not null.
     """
-    if not (isinstance(one, Record) and isinstance(other, Record)):
+    if not (isinstance(left, Record) and isinstance(record, Record)):
         return False
-    mine, theirs = facts_of(one), facts_of(other)
-    if mine.has_aliases or theirs.has_aliases or mine.refers_back != theirs.refers_back:
+    facts, theirs = facts_of(left), facts_of(record)
+    if facts.has_aliases or theirs.has_aliases or facts.refers_back != theirs.refers_back:
         return False
-    if _has_only_simple_fields(one, other):
+    if _has_only_simple_fields(left, record):
         return True
-    records = (named for named in named_types(one) if isinstance(named, Record))
-    return equal(one, other) and all(
+    records = (named for named in named_types(left) if isinstance(named, Record))
+    return equal(left, record) and all(
         _has_plain_default(field) for record in records for field in record.all_fields
     )
 
 
-def _has_only_simple_fields(one: Record, other: Record) -> bool:
+def _has_only_simple_fields(left: Record, record: Record) -> bool:
     """Whether they are equal, and every field is a known one: so are most."""
     return (
-        one.name == other.name
-        and len(one.all_fields) == len(other.all_fields)
-        and _props(one.props, other.props)
-        and all(map(_is_simple_and_alike, one.all_fields, other.all_fields))
+        left.name == record.name
+        and len(left.all_fields) == len(record.all_fields)
+        and _props(left.props, record.props)
+        and all(map(_is_simple_and_alike, left.all_fields, record.all_fields))
     )
 
 
 @lru_cache(maxsize=2**14)
-def _is_simple_and_alike(one: Field, other: Field) -> bool:
+def _is_simple_and_alike(left: Field, field: Field) -> bool:
     """The same for a field that contains no named type; versions and topics share its nodes."""
-    is_simple = one.is_plain and other.is_plain and _has_plain_default(one)
-    return is_simple and _fields(one, other, set())
+    is_simple = left.is_plain and field.is_plain and _has_plain_default(left)
+    return is_simple and _fields(left, field, set())
 
 
 def _has_plain_default(field: Field) -> bool:

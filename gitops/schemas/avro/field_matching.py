@@ -172,5 +172,5 @@ def _index(placed: _Placed) -> int:
 
 
 @lru_cache(maxsize=2**16)
-def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.lower(), other.lower()).ratio()
+def _likeness(left: str, right: str) -> float:
+    return SequenceMatcher(None, left.lower(), right.lower()).ratio()

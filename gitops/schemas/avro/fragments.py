@@ -229,12 +229,12 @@ def _cut_long_field(piece: bytes) -> FieldText | None:
     if _brackets(piece) > _SHORT and not is_shallow(piece.decode(), _SHORT):
         raise JsonTextError("it may be nested too deep", 0)
     try:
-        found = _FIELD.decode(piece)
+        field = _FIELD.decode(piece)
     except _NO_JSON:
         return None
-    seen = len(found.name) + len(found.type) + len(found.doc or "")
-    seen += 0 if found.default is UNSET else len(found.default)
-    return None if len(piece) - seen > _UNSEEN else found
+    seen = len(field.name) + len(field.type) + len(field.doc or "")
+    seen += 0 if field.default is UNSET else len(field.default)
+    return None if len(piece) - seen > _UNSEEN else field
 
 
 def read_piece(piece: bytes) -> Json:

@@ -78,12 +78,12 @@ class IncrementalParser(Reader):
             self.known.fields.put(key, field)
         return field
 
-    def _field(self, said: FieldText) -> Field:
-        kind = self._type(bytes(said.type))
-        if said.default is UNSET:
-            return Field(check_name(said.name, ""), kind, MISSING, said.doc)
-        default = fields.default_of(said.value, kind, "")
-        return self.check_default(Field(check_name(said.name, ""), kind, default, said.doc))
+    def _field(self, field: FieldText) -> Field:
+        kind = self._type(bytes(field.type))
+        if field.default is UNSET:
+            return Field(check_name(field.name, ""), kind, MISSING, field.doc)
+        default = fields.default_of(field.value, kind, "")
+        return self.check_default(Field(check_name(field.name, ""), kind, default, field.doc))
 
     def _type(self, piece: bytes) -> Schema:
         known = self.known.types.get(piece)
@@ -96,36 +96,39 @@ class IncrementalParser(Reader):
             self.known.types.put(piece, kind)
         return kind
 
-    def record_text(self, said: RecordText) -> Schema:
+    def record_text(self, record_text: RecordText) -> Schema:
         """A record of the members that most have."""
         outside = self.names.space
-        record = Record(self.enter(said.name, said.namespace, ""))
-        record.doc = said.doc
+        record = Record(self.enter(record_text.name, record_text.namespace, ""))
+        record.doc = record_text.doc
         self.open(record, "")
-        self.complete(record, said.fields, "")
+        self.complete(record, record_text.fields, "")
         if not self.known_while_open:
             self.define(record, "")
         self.names.space = outside
         return record
 
-    def enum_text(self, said: EnumText) -> Schema:
+    def enum_text(self, enum_text: EnumText) -> Schema:
         """An enum of such members."""
         outside = self.names.space
         enum = self.new_enum(
-            self.enter(said.name, said.namespace, ""), said.symbols, said.default, ""
+            self.enter(enum_text.name, enum_text.namespace, ""),
+            enum_text.symbols,
+            enum_text.default,
+            "",
         )
-        enum.doc = said.doc
+        enum.doc = enum_text.doc
         self.define(enum, "")
         self.names.space = outside
         return enum
 
-    def array_text(self, said: ArrayText) -> Schema:
+    def array_text(self, array_text: ArrayText) -> Schema:
         """An array without properties."""
-        return Array(self.schema(said.items, ""), NO_PROPS)
+        return Array(self.schema(array_text.items, ""), NO_PROPS)
 
-    def map_text(self, said: MapText) -> Schema:
+    def map_text(self, map_text: MapText) -> Schema:
         """A map without properties."""
-        return Map(self.schema(said.values, ""), NO_PROPS)
+        return Map(self.schema(map_text.values, ""), NO_PROPS)
 
 
 _READERS: Final[dict[type, Callable[[IncrementalParser, Any], Schema]]] = {

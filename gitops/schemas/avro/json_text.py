@@ -136,10 +136,10 @@ def blank_comments(text: str) -> str:
     return _STRING_OR_COMMENT.sub(_blanks_for, text)
 
 
-def _blanks_for(found: re.Match[str]) -> str:
-    if found[0][0] == '"' or _CONTROLS.search(found[0]):
-        return found[0]
-    return _ON_A_LINE.sub(lambda line: " " * len(line[0]), found[0])
+def _blanks_for(match: re.Match[str]) -> str:
+    if match[0][0] == '"' or _CONTROLS.search(match[0]):
+        return match[0]
+    return _ON_A_LINE.sub(lambda line: " " * len(line[0]), match[0])
 
 
 def _decoder_for(text: str) -> json.JSONDecoder:
@@ -157,13 +157,13 @@ def check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH or is_shallow(text, MAX_DEPTH):
         return
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] in "[{":
+    for match in _BRACKETS.finditer(text):
+        if match[0] in "[{":
             depth += 1
-        elif found[0] in "]}":
+        elif match[0] in "]}":
             depth -= 1
         if depth > MAX_DEPTH:
-            raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", found.start())
+            raise JsonTextError(f"nested deeper than {MAX_DEPTH} levels", match.start())
 
 
 def is_shallow(text: str, most: int) -> bool:
@@ -191,12 +191,12 @@ _NO_NUMBER: Final = re.compile(r"([+-]?)(NaN|Infinity)")
 def java_double(text: str) -> float | None:
     """The number, None where Java throws NumberFormatException."""
     stripped = text.strip(_BLANKS)
-    if found := _NO_NUMBER.fullmatch(stripped):
-        return float(f"{found[1]}{found[2]}")
+    if match := _NO_NUMBER.fullmatch(stripped):
+        return float(f"{match[1]}{match[2]}")
     if _DECIMAL.fullmatch(stripped):
         return float(stripped.rstrip("fFdD"))
-    if found := _HEXADECIMAL.fullmatch(stripped):
-        return _from_hex(found[1])
+    if match := _HEXADECIMAL.fullmatch(stripped):
+        return _from_hex(match[1])
     return None
 
 

@@ -22,8 +22,8 @@ def problem(
     java: JavaError = JavaError.SCHEMA_PARSE,
 ) -> AvroParseError:
     """An error of a single problem."""
-    found = AvroProblem(kind=kind, message=message, pointer=pointer, name=name, java=java)
-    return AvroParseError((found,))
+    avro_problem = AvroProblem(kind=kind, message=message, pointer=pointer, name=name, java=java)
+    return AvroParseError((avro_problem,))
 
 
 SIGNS: Final = "_"
@@ -113,9 +113,9 @@ class Names:
     def facts(self) -> Facts:
         """What there is to know of a definition that was read to its end."""
         has_aliases = refers_back = False
-        for one in self.met:
-            has_aliases |= one.has_aliases
-            refers_back |= one.refers_back
+        for references in self.met:
+            has_aliases |= references.has_aliases
+            refers_back |= references.refers_back
         return Facts(has_aliases, refers_back)
 
     def find(self, name: str, pointer: str) -> Schema | None:
@@ -125,11 +125,11 @@ class Names:
         """
         if name in PRIMITIVES:
             return SHARED[name]
-        if found := self.find_named(name, pointer):
-            return found
-        if found := self.known.get(name):
-            self.note(found, -1)
-        return found
+        if named := self.find_named(name, pointer):
+            return named
+        if named := self.known.get(name):
+            self.note(named, -1)
+        return named
 
     def find_named(self, name: str, at: str, member: str | None = None) -> Named | None:
         """The type of that name, in the enclosing namespace unless the name has a dot."""
@@ -151,13 +151,13 @@ class Names:
         None if it means something only where it stands, because it names a type from outside.
         """
         has_aliases = refers_back = False
-        found = self.met[met:]
-        if found.count(DEFINED) < len(found):  # most only define
-            for one in found:
-                if one.number < known:
+        references = self.met[met:]
+        if references.count(DEFINED) < len(references):  # most only define
+            for reference in references:
+                if reference.number < known:
                     return None
-                has_aliases |= one.has_aliases
-                refers_back |= one.refers_back
+                has_aliases |= reference.has_aliases
+                refers_back |= reference.refers_back
         return Contents(dict(islice(self.known.items(), known, None)), has_aliases, refers_back)
 
     def note_recursion(self) -> None:

@@ -46,8 +46,10 @@ _LONGEST: Final = 2**31 - 1 - 8
 
 def _plain_unions(*, any_default: bool) -> dict[tuple[str, str], Union]:
     return {
-        (one.kind, other.kind): Union((one, other), NO_PROPS, any_default=any_default)
-        for one, other in permutations(SHARED.values(), 2)
+        (primitive.kind, other_primitive.kind): Union(
+            (primitive, other_primitive), NO_PROPS, any_default=any_default
+        )
+        for primitive, other_primitive in permutations(SHARED.values(), 2)
     }
 
 
@@ -108,10 +110,10 @@ class Reader:
 
     def reference(self, name: str, at: str) -> Schema:
         """The type that a text in the place of a schema names."""
-        found = self.names.find(name, at)
-        if found is None:
+        schema = self.names.find(name, at)
+        if schema is None:
             raise problem("undefined-name", f"'{name}' is not a defined type", at, name=name)
-        return found
+        return schema
 
     def _object(self, node: dict[str, Json], at: str) -> Schema:
         kind = node.get("type")
@@ -130,11 +132,11 @@ class Reader:
 
     def object_reference(self, name: str, at: str) -> Schema:
         """The type that an object names as its own."""
-        found = self.names.find_named(name, at, "type")
-        if found is None:
+        named = self.names.find_named(name, at, "type")
+        if named is None:
             message = f"'{name}' is neither a type nor a defined name"
             raise problem("undefined-name", message, f"{at}/type", name=name)
-        return found
+        return named
 
     def _enter(self, node: dict[str, Json], at: str) -> str:
         """The full name of a named type, whose namespace then encloses what it contains."""
@@ -317,11 +319,14 @@ def _refuse(branches: tuple[Schema, ...], at: str) -> None:
 
 def _refuse_twice(read: tuple[Field, ...], record: str, at: str) -> None:
     seen: set[str] = set()
-    for index, one in enumerate(read):
-        if one.name in seen:
-            message, where = f"record {record} has two fields '{one.name}'", f"{at}/fields/{index}"
+    for index, field in enumerate(read):
+        if field.name in seen:
+            message, where = (
+                f"record {record} has two fields '{field.name}'",
+                f"{at}/fields/{index}",
+            )
             raise problem("duplicate-field", message, where, java=JavaError.RUNTIME)
-        seen.add(one.name)
+        seen.add(field.name)
 
 
 def _symbols(given: list[Json], at: str, signs: str) -> tuple[str, ...]:
@@ -352,13 +357,13 @@ def _are_plain_names(given: list[Json]) -> bool:
 
 def _each(read: Callable[[Json, str], _T], nodes: list[Json], at: str) -> tuple[_T, ...]:
     """Read all; problems of one part do not hide those of another."""
-    found: list[_T] = []
+    ts: list[_T] = []
     problems: list[AvroProblem] = []
     for index, node in enumerate(nodes):
         try:
-            found.append(read(node, f"{at}/{index}"))
+            ts.append(read(node, f"{at}/{index}"))
         except AvroParseError as error:
             problems.extend(error.problems)
     if problems:
         raise AvroParseError(tuple(problems))
-    return tuple(found)
+    return tuple(ts)

@@ -40,18 +40,18 @@ def collect_edges(schema: Schema, edges: dict[Hashable, list[Hashable]]) -> None
     """Add, for every record in `schema`, the records that its fields hold directly."""
     waiting = [schema]
     while waiting:
-        found = waiting.pop()
-        match found:
-            case Record() if id(found) not in edges:
-                kinds = [field.type for field in found.all_fields]
-                edges[id(found)] = [id(kind) for kind in kinds if isinstance(kind, Record)]
+        record = waiting.pop()
+        match record:
+            case Record() if id(record) not in edges:
+                kinds = [field.type for field in record.all_fields]
+                edges[id(record)] = [id(kind) for kind in kinds if isinstance(kind, Record)]
                 waiting.extend(kinds)
             case Array():
-                waiting.append(found.items)
+                waiting.append(record.items)
             case Map():
-                waiting.append(found.values)
+                waiting.append(record.values)
             case Union():
-                waiting.extend(found.branches)
+                waiting.extend(record.branches)
             case _:
                 pass
 
@@ -63,13 +63,13 @@ def has_cycle(edges: Mapping[Hashable, Iterable[Hashable]]) -> bool:
         path: list[tuple[Hashable, list[Hashable]]] = [(start, list(edges[start]))]
         on_path = {start}
         while path:
-            node, rest = path[-1]
-            if not rest:
+            node, hashables = path[-1]
+            if not hashables:
                 path.pop()
                 on_path.discard(node)
                 done.add(node)
                 continue
-            following = rest.pop()
+            following = hashables.pop()
             if following in on_path:
                 return True
             if following not in done:
@@ -80,7 +80,7 @@ def has_cycle(edges: Mapping[Hashable, Iterable[Hashable]]) -> bool:
 
 def first_loop(schema: Schema) -> tuple[Record, Field] | None:
     """The first record that holds itself with nothing between, and its field that leads back."""
-    records = [one for one in named_types(schema) if isinstance(one, Record)]
+    records = [named_type for named_type in named_types(schema) if isinstance(named_type, Record)]
     steps = ((record, field) for record in records for field in record.all_fields)
     return next(((record, field) for record, field in steps if _leads_back(field, record)), None)
 

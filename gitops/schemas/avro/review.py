@@ -227,15 +227,17 @@ class _Walk:
             yield from review_types.enum_remarks(old, new, at)
 
     def _unions(self, old: Schema, new: Schema, at: Change) -> Iterator[Remark]:
-        found = self._by_new.of(old, new)
-        for index, (branch, read) in enumerate(zip(found.written, found.read, strict=True)):
+        branch_match = self._by_new.of(old, new)
+        for index, (branch, read) in enumerate(
+            zip(branch_match.written, branch_match.read, strict=True)
+        ):
             if read is not None:
                 inner = at.into_old_branch(index) if isinstance(old, Union) else at
                 inner = inner.into_new_branch(read.branch) if isinstance(new, Union) else inner
-                yield from self.remarks(branch, found.readers[read.branch], inner)
+                yield from self.remarks(branch, branch_match.readers[read.branch], inner)
         if at.wire is not Wire.AVRO:
             return
-        yield from review_unions.new_reader_remarks(found, self._by_new, at)
+        yield from review_unions.new_reader_remarks(branch_match, self._by_new, at)
         if at.forward:
             back = self._by_old.of(new, old)
             yield from review_unions.old_reader_remarks(back, self._by_old, at)

@@ -50,9 +50,9 @@ def _by_path(
 ) -> dict[str, list[tuple[str, Misreading]]]:
     found: dict[str, list[tuple[str, Misreading]]] = {}
     for profile in _RESOLVING:
-        for one in misreadings(profile.decoding, writer, reader):
-            if one.cause in _HINTS:
-                found.setdefault(one.path, []).append((profile.library, one))
+        for misreading in misreadings(profile.decoding, writer, reader):
+            if misreading.cause in _HINTS:
+                found.setdefault(misreading.path, []).append((profile.library, misreading))
     return found
 
 
@@ -60,8 +60,8 @@ def _remark(
     path: str, who: str, same: Sequence[tuple[str, Misreading]], pointer: str, old_pointer: str
 ) -> Remark:
     by_library: dict[str, list[Misreading]] = {}
-    for library, one in same:
-        by_library.setdefault(library, []).append(one)
+    for library, misreading in same:
+        by_library.setdefault(library, []).append(misreading)
     clauses = [
         f"{library} {'may read wrong values' if any(m.is_silent for m in some) else 'fails'}: "
         f"{'; '.join(dict.fromkeys(m.message for m in some))}"

@@ -34,7 +34,7 @@ _DAY: Final = {"time-millis": 86_400_000, "time-micros": 86_400_000_000}
 def review_logical_defaults(top: Schema) -> tuple[Remark, ...]:
     """Each field whose default has no value of its logical type."""
     places: Pointers | None = None
-    found: list[Remark] = []
+    remarks: list[Remark] = []
     records = (named for named in named_types(top) if isinstance(named, Record))
     for record in records:
         for field in record.all_fields:
@@ -45,7 +45,7 @@ def review_logical_defaults(top: Schema) -> tuple[Remark, ...]:
                 continue
             places = places or Pointers(top)
             what, hint = problem
-            found.append(
+            remarks.append(
                 Remark(
                     rule="AVRO-W024",
                     message=f"the default of '{field.name}' is {what}, which the broker does not "
@@ -55,7 +55,7 @@ def review_logical_defaults(top: Schema) -> tuple[Remark, ...]:
                     hint=hint,
                 )
             )
-    return tuple(found)
+    return tuple(remarks)
 
 
 def _problems(schema: Schema, value: Json) -> Iterator[tuple[str, str]]:

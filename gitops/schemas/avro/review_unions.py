@@ -52,7 +52,7 @@ class UnionReader:
         )
         names = {branch_name(branch): index for index, branch in enumerate(new)}
         kinds = {branch.kind: index for index, branch in reversed(list(enumerate(new)))}
-        read = [self._namesake(each, new, names) for each in old]
+        read = [self._namesake(schema, new, names) for schema in old]
         few = len(old) * len(new) <= _PAIRS
         for index, branch in enumerate(old):
             read[index] = read[index] or self._other(branch, new, kinds, few=few)
@@ -82,7 +82,7 @@ class UnionReader:
             return BranchMatch(structural, sure=True)
         if written.kind in kinds:
             return BranchMatch(kinds[written.kind], sure=False)
-        promoted = (i for i, one in enumerate(new) if review_types.is_promotion(written, one))
+        promoted = (i for i, schema in enumerate(new) if review_types.is_promotion(written, schema))
         index = next(promoted, None)
         return None if index is None else BranchMatch(index, sure=False)
 
@@ -136,50 +136,50 @@ def _rivals(
     stray: Record, reader: Record, branches: Branches, reading: UnionReader
 ) -> list[Record]:
     """Readers that are nobody's namesake and could as well be what the record has become."""
-    records = [one for one in branches.written if isinstance(one, Record)]
+    records = [schema for schema in branches.written if isinstance(schema, Record)]
     return [
-        one
-        for one in branches.readers
-        if isinstance(one, Record)
-        and one is not reader
-        and not any(reading.is_called(each, one) for each in records)
-        and reading.fits(stray, one)
+        record
+        for record in branches.readers
+        if isinstance(record, Record)
+        and record is not reader
+        and not any(reading.is_called(each, record) for each in records)
+        and reading.fits(stray, record)
     ]
 
 
 def new_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> Iterator[Remark]:
     """What consumers with the new schema make of older messages."""
-    for found in _mistaken_records(branches, reading):
-        keep = f"keep {_and(found.strays)} in the union"
-        has = "it has" if len(found.strays) == 1 else "each has"
+    for mistaken_record in _mistaken_records(branches, reading):
+        keep = f"keep {_and(mistaken_record.strays)} in the union"
+        has = "it has" if len(mistaken_record.strays) == 1 else "each has"
         yield Remark(
             rule="AVRO-W009",
-            message=_message(found),
+            message=_message(mistaken_record),
             path=at.path,
-            pointer=f"{at.new.of(found.reader)}/name",
-            old_pointer=f"{at.old.of(found.strays[0])}/name",
+            pointer=f"{at.new.of(mistaken_record.reader)}/name",
+            old_pointer=f"{at.old.of(mistaken_record.strays[0])}/name",
             hint=keep if at.forward else f'{keep}, or name in "aliases" which record {has} become',
         )
 
 
 def old_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> Iterator[Remark]:
     """What consumers with the old schema make of new messages."""
-    for found in _mistaken_records(branches, reading):
+    for mistaken_record in _mistaken_records(branches, reading):
         yield Remark(
             rule="AVRO-W009",
-            message=_message(found),
+            message=_message(mistaken_record),
             path=at.path,
-            pointer=f"{at.new.of(found.strays[0])}/name",
-            old_pointer=f"{at.old.of(found.reader)}/name",
-            hint=f"upgrade every consumer before a producer writes {_and(found.strays)}",
+            pointer=f"{at.new.of(mistaken_record.strays[0])}/name",
+            old_pointer=f"{at.old.of(mistaken_record.reader)}/name",
+            hint=f"upgrade every consumer before a producer writes {_and(mistaken_record.strays)}",
         )
 
 
-def _message(found: _MistakenRecords) -> str:
-    strays, reader, harm = found
+def _message(mistaken_records: _MistakenRecords) -> str:
+    strays, reader, harm = mistaken_records
     one = f"record {_and(strays)} is"
     verb = one if len(strays) == 1 else f"records {_and(strays)} are"
-    lost = {field.name for one in strays for field in one.all_fields} - reader.by_name.keys()
+    lost = {field.name for stray in strays for field in stray.all_fields} - reader.by_name.keys()
     names = ", ".join(f"'{name}'" for name in sorted(lost))
     also = f", and what they contain as {names} is lost" if lost else ""
     return f"{verb} read as record {reader.name}, the first whose fields fit: {harm}{also}"

@@ -51,9 +51,9 @@ class AvroDefinitions:
         """A definition as equality reads it, with its defaults; raises AvroParseError."""
         return self._parser.parse_data(schema.data, validate_defaults=True)
 
-    def equal(self, one: StoredSchema, other: StoredSchema) -> bool:
+    def equal(self, left: StoredSchema, schema: StoredSchema) -> bool:
         """Java's equality of two definitions; raises AvroParseError."""
-        return equality.equal(self.read(one), self.read(other))
+        return equality.equal(self.read(left), self.read(schema))
 
     def check(
         self, existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy
@@ -67,7 +67,7 @@ class AvroDefinitions:
         if not isinstance(top, Record):
             return ()
         namespace = top.name.rpartition(".")[0]
-        qualified = (f"{namespace}.{one}" if namespace else one for one in top.aliases)
+        qualified = (f"{namespace}.{alias}" if namespace else alias for alias in top.aliases)
         return (top.name, *top.aliases, *qualified)
 
     def review(self, schema: StoredSchema) -> tuple[Remark, ...]:
@@ -221,6 +221,6 @@ def avro_row(parser: AvroParser, *, takes_top_union: bool) -> SchemaTypeRow:
         names=avro.names,
         resolve=avro.resolve,
         unreadable_reason=avro.reader_check(Wire.AVRO),
-        decoded_by=tuple(each for each in Decoding if each is not Decoding.APPLICATION),
+        decoded_by=tuple(decoding for decoding in Decoding if decoding is not Decoding.APPLICATION),
         misreadings=avro.misreadings,
     )

@@ -203,13 +203,15 @@ _NAMED: Final = (Record, Enum, Fixed)
 _FEW: Final = 4
 
 
-def differing_fields(one: Record, other: Record) -> tuple[Collection[Field], Collection[Field]]:
+def differing_fields(left: Record, record: Record) -> tuple[Collection[Field], Collection[Field]]:
     """The fields of each of two complete records, in order, that they do not share.
 
     Versions share most fields, which sets tell without a step of Python for each.
     """
-    mine, theirs = one.members, other.members
-    return _in_order(mine - theirs, one.all_fields), _in_order(theirs - mine, other.all_fields)
+    fields, theirs = left.members, record.members
+    return _in_order(fields - theirs, left.all_fields), _in_order(
+        theirs - fields, record.all_fields
+    )
 
 
 def _in_order(some: Collection[Field], fields: tuple[Field, ...]) -> Collection[Field]:

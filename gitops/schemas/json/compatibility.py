@@ -52,9 +52,9 @@ class JsonChecker:
     def _check_avro(
         self, existing: LabelledSchema, candidate: LabelledSchema, strategy: Strategy
     ) -> Outcome:
-        for one in (candidate, existing):
-            if not self._is_avro(one):
-                return incompatible(f"{one.label} is not a valid Avro schema")
+        for schema in (candidate, existing):
+            if not self._is_avro(schema):
+                return incompatible(f"{schema.label} is not a valid Avro schema")
         return compatibility.check(self._parser, [existing], candidate, strategy)
 
     def _check(
@@ -74,27 +74,27 @@ class JsonChecker:
             return incompatible("the candidate is neither an Avro nor a JSON schema definition")
         return COMPATIBLE
 
-    def _is_avro(self, one: LabelledSchema) -> bool:
+    def _is_avro(self, schema: LabelledSchema) -> bool:
         try:
-            self._parser.parse_data(one.schema.data)
+            self._parser.parse_data(schema.schema.data)
         except AvroParseError as error:
             stops = self._jackson is JacksonForm.AFTER_PARSE_FAILURE
             if stops and error.java is not JavaError.SCHEMA_PARSE:
-                raise _CrashError(f"{one.label}: {error}") from None
+                raise _CrashError(f"{schema.label}: {error}") from None
             return False
         return True
 
-    def _is_jackson(self, one: LabelledSchema) -> bool:
+    def _is_jackson(self, schema: LabelledSchema) -> bool:
         try:
-            self._legacy.read_data(one.schema.data)
+            self._legacy.read_data(schema.schema.data)
         except NotJacksonError:
             return False
         except UnknownTypeIdError as error:
-            raise _CrashError(f"{one.label}: {error}") from None
+            raise _CrashError(f"{schema.label}: {error}") from None
         return True
 
     def _same_id(self, existing: LabelledSchema, candidate: LabelledSchema) -> Outcome:
-        old, new = (self._legacy.read_data(one.schema.data) for one in (existing, candidate))
+        old, new = (self._legacy.read_data(schema.schema.data) for schema in (existing, candidate))
         if old is None or new is None or old.id is None:
             raise _CrashError(f"{existing.label} or {candidate.label} has no 'id' to compare")
         return (

@@ -248,7 +248,7 @@ def _doubt(writer: Schema, reader: Schema) -> str:
     """Why it depends, as a clause."""
     if isinstance(reader, Union):
         return "it depends on the value and the client"
-    if any(_java_form(one) or _has_logical_type(one) for one in (writer, reader)):
+    if any(_java_form(schema) or _has_logical_type(schema) for schema in (writer, reader)):
         return "it depends on the client's class"
     if writer.kind == "null":
         return "the client gets null, 0 or false, or fails"

@@ -32,20 +32,21 @@ def check_pairs(
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         return COMPATIBLE
     try:
-        halves = known_halves(row_of, candidate.schema, *(one.schema for one in existing))
+        halves = known_halves(row_of, candidate.schema, *(schema.schema for schema in existing))
     except UndecodableError as error:
         return Outcome(end=End.CRASHED, reason=str(error))
     # The list is turned round on its way to the checker of a half, so that the oldest comes first.
     pairs = [
         (
-            [LabelledSchema(one.label, half) for one, half in zip(existing, old, strict=True)][
-                ::-1
-            ],
+            [
+                LabelledSchema(schema.label, half)
+                for schema, half in zip(existing, old, strict=True)
+            ][::-1],
             new,
         )
         for _, (new, *old) in halves
     ]
-    nulls = [[half is None for half in parser.unpack(one.schema.data)] for one in existing]
+    nulls = [[half is None for half in parser.unpack(schema.schema.data)] for schema in existing]
     crashes = [
         any(null[i] for null in nulls) and row_of(pairs[i][1].type).crashes_on_null
         for i in range(2)
@@ -76,15 +77,17 @@ def _check_halves(
         )
         for name, (halves, schema), null in zip(HALVES, pairs, crashes, strict=True)
     ]
-    failed = [one for one in outcomes if one.end is not End.COMPATIBLE]
+    failed = [outcome for outcome in outcomes if outcome.end is not End.COMPATIBLE]
     if not failed:
         return COMPATIBLE
     # The broker stops at the first, which alone tells how the check ends.
-    every = tuple(chain.from_iterable(one.incompatibilities for one in failed))
+    every = tuple(chain.from_iterable(outcome.incompatibilities for outcome in failed))
     return replace(failed[0], incompatibilities=every)
 
 
 def _outcome_in_pair(outcome: Outcome, half: str) -> Outcome:
-    incompatibilities = tuple(add_half_prefix(one, half) for one in outcome.incompatibilities)
+    incompatibilities = tuple(
+        add_half_prefix(incompatibility, half) for incompatibility in outcome.incompatibilities
+    )
     reason = f"{half}: {outcome.reason}"
     return replace(outcome, reason=reason, incompatibilities=incompatibilities)

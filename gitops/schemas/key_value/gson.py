@@ -88,8 +88,8 @@ class _Reader:
             self.at += len(_NOT_EXECUTABLE)
 
     def skip_space(self) -> None:
-        found = _SPACE.match(self.text, self.at)
-        self.at = found.end() if found else self.at
+        match = _SPACE.match(self.text, self.at)
+        self.at = match.end() if match else self.at
 
     def next(self) -> str:
         """The character behind white space and comments; raises GsonError at the end."""
@@ -154,21 +154,21 @@ class _Reader:
                 return found
 
     def bare(self) -> str:
-        found = _BARE.match(self.text, self.at)
-        if found is None:
+        match = _BARE.match(self.text, self.at)
+        if match is None:
             raise GsonError("expected a value")
-        self.at = found.end()
-        return found[0]
+        self.at = match.end()
+        return match[0]
 
     def string(self) -> str:
         quote = self.text[self.at]
         self.at += 1
         parts: list[str] = []
-        while found := _STRING_PART.match(self.text, self.at):
-            self.at = found.end()
-            if found[0] == quote:
+        while match := _STRING_PART.match(self.text, self.at):
+            self.at = match.end()
+            if match[0] == quote:
                 return _joined(parts)
-            parts.append(_unescaped(found[0]))
+            parts.append(_unescaped(match[0]))
         raise GsonError("a string has no end, or an escape is not one")
 
 

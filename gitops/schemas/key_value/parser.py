@@ -56,7 +56,7 @@ def unpack(data: bytes) -> tuple[bytes | None, bytes | None]:
 def with_half(schema: StoredSchema, name: str, data: bytes) -> StoredSchema:
     """The pair with other data in the half of that name; raises UndecodableError."""
     halves = dict(zip(HALVES, unpack(schema.data), strict=True)) | {name: data}
-    return replace(schema, data=_packed(one or b"" for one in halves.values()))
+    return replace(schema, data=_packed(half or b"" for half in halves.values()))
 
 
 def split(schema: StoredSchema) -> tuple[StoredSchema, StoredSchema]:
@@ -175,7 +175,7 @@ def _write(value: Json) -> str:
             return "[" + ",".join(map(_write, value)) + "]"
         case str():
             text = json.dumps(value, ensure_ascii=False)
-            return _ESCAPED.sub(lambda found: r"\u" + found[0][2:].upper(), text)
+            return _ESCAPED.sub(lambda match: r"\u" + match[0][2:].upper(), text)
         case float():
             return double_text(value)
         case _:
@@ -237,18 +237,18 @@ def known_halves(
     """As `named_halves`, of types that the broker line knows; raises UndecodableError."""
     halves = named_halves(*pairs)
     for _, ones in halves:
-        for one in ones:
-            if not row_of(one.type).is_known:
-                raise UndecodableError(f"'{one.type.value}' is not a schema type of this line")
+        for schema in ones:
+            if not row_of(schema.type).is_known:
+                raise UndecodableError(f"'{schema.type.value}' is not a schema type of this line")
     return halves
 
 
-def add_half_prefix(found: _T, half: str) -> _T:
+def add_half_prefix(t: _T, half: str) -> _T:
     """What was found in a half, with a path and pointers that begin with its name."""
-    path = f"{half}.{found.path}" if found.path else half
+    path = f"{half}.{t.path}" if t.path else half
     pointers: dict[str, Any] = {
         name: f"/{half}{pointer}"
         for name in _POINTERS
-        if (pointer := getattr(found, name, None)) is not None
+        if (pointer := getattr(t, name, None)) is not None
     }
-    return replace(found, path=path, **pointers)
+    return replace(t, path=path, **pointers)

@@ -101,7 +101,7 @@ def remarks(old: StoredSchema, new: StoredSchema) -> tuple[Remark, ...]:
 
 
 def _encoding(old: StoredSchema, new: StoredSchema) -> Iterator[Remark]:
-    before, after = (one.properties.get(ENCODING, INLINE) for one in (old, new))
+    before, after = (schema.properties.get(ENCODING, INLINE) for schema in (old, new))
     if before != after:
         yield Remark(
             rule="KV-W001",

@@ -144,10 +144,10 @@ def _misreadings(
     if decoding is not Decoding.FULL_NAMES:
         return ()
     return tuple(
-        add_half_prefix(found, name)
+        add_half_prefix(misreading, name)
         for name, written, read in _parts(writer, reader)
         if written.type is read.type
-        for found in row_of(read.type).misreadings(decoding, written, read)
+        for misreading in row_of(read.type).misreadings(decoding, written, read)
     )
 
 
@@ -167,7 +167,7 @@ def _unreadable_reason(
     why_half: _UnreadableReason, reader: StoredSchema, writer: StoredSchema
 ) -> str | None:
     """Keys are looked for where the reader's own schema says; Pulsar compares no encodings."""
-    looks, has = (one.properties.get(ENCODING, INLINE) for one in (reader, writer))
+    looks, has = (schema.properties.get(ENCODING, INLINE) for schema in (reader, writer))
     if looks != has:
         return f"it looks for keys {looks}, and messages have them {has}"
     try:

@@ -41,7 +41,7 @@ def remarks(old: StoredSchema, new: StoredSchema, *, forward: bool) -> tuple[Rem
 
     `forward`: consumers of the old schema are to read what the new one writes.
     """
-    before, after = (_fields(one.properties.get(PARSING_INFO, "")) for one in (old, new))
+    before, after = (_fields(schema.properties.get(PARSING_INFO, "")) for schema in (old, new))
     if not before or not after:
         return () if old.data == new.data else (_unknown_numbers(is_new=not after),)
     if before == after and old.data != new.data:
@@ -117,7 +117,7 @@ def _breaks(old: _Field, later: _Field | None, there: _Field | None) -> tuple[bo
         is_lost = is_lost or not laid_out_alike(before, after)
         breaks = bool(number_effect(before, after))
         breaks_old = bool(number_effect(after, before))
-    was, now = (one is not None and one.label == _REQUIRED for one in (old, there))
+    was, now = (field is not None and field.label == _REQUIRED for field in (old, there))
     return is_lost or breaks or (now and not was), is_lost or breaks_old or (was and not now)
 
 

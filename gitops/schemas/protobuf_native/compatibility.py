@@ -26,14 +26,14 @@ def check(
 ) -> Outcome:
     """Name by name, oldest first; both sides are read even where every change is refused."""
     try:
-        for one in existing:
-            old = root_message(one.schema.data, rules)
+        for schema in existing:
+            old = root_message(schema.schema.data, rules)
             new = root_message(candidate.schema.data, rules)
             outcome = check_strategy(strategy)
             if outcome.end is not End.COMPATIBLE:
                 return outcome
             if old != new and strategy is not Strategy.ALWAYS_COMPATIBLE:
-                return incompatible(f"the root message of {one.label} is {old}, not {new}")
+                return incompatible(f"the root message of {schema.label} is {old}, not {new}")
     except EndlessImportsError as error:
         return Outcome(end=End.OVERFLOWED, reason=str(error))
     except InvalidEnvelopeError as error:

@@ -53,7 +53,7 @@ def field_changes(
     if old.oneof is None and new.oneof is None and old.repeated == new.repeated:
         yield from _part_value(path, "presence", _presence(old), _presence(new))
     if old.type is new.type and old.packed != new.packed and old.repeated and new.repeated:
-        sides = ("packed" if one.packed else "not packed" for one in (old, new))
+        sides = ("packed" if field.packed else "not packed" for field in (old, new))
         yield change(path, next(sides), next(sides), "readers accept both")
     if old.type is new.type:
         yield from _part_value(path, "UTF-8", _utf8_check(old), _utf8_check(new))
@@ -152,8 +152,8 @@ def differences(before: bytes, after: bytes) -> tuple[SchemaChange, ...]:
     """
     if before == after:
         return ()
-    found = tuple(_Diff(resolve(before), resolve(after)).changes())
-    return found or (_LAYOUT_ONLY,)
+    changes = tuple(_Diff(resolve(before), resolve(after)).changes())
+    return changes or (_LAYOUT_ONLY,)
 
 
 _LAYOUT_ONLY = SchemaChange(

@@ -39,11 +39,11 @@ def match(old: Message, new: Message) -> FieldMatches:
         before = by_name.get(field.name) or free.pop(field.number, None)
         if before is not None:
             same.append((before, field))
-    kept, found = {before for before, _ in same}, {after for _, after in same}
+    kept, fields = {before for before, _ in same}, {after for _, after in same}
     return FieldMatches(
         same=tuple(same),
         removed=tuple(field for field in old.fields if field not in kept),
-        added=tuple(field for field in new.fields if field not in found),
+        added=tuple(field for field in new.fields if field not in fields),
     )
 
 
@@ -52,9 +52,9 @@ def fields_by_number(fields: tuple[Field, ...]) -> dict[int, Field]:
     return {field.number: field for field in reversed(fields)}
 
 
-def similar_names(one: str, other: str) -> bool:
+def similar_names(left: str, right: str) -> bool:
     """Whether one name may be a rewording of the other, or short for it."""
-    short, long = sorted((one.lower()[:_LONGEST], other.lower()[:_LONGEST]), key=len)
+    short, long = sorted((left.lower()[:_LONGEST], right.lower()[:_LONGEST]), key=len)
     letters = iter(long)
     if short[:1] == long[:1] and all(letter in letters for letter in short):
         return True

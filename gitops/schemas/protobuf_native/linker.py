@@ -87,7 +87,7 @@ class Pool:
     extended: dict[str, Symbol] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for package in dict.fromkeys((*(one.package for one in self.visible), self.package)):
+        for package in dict.fromkeys((*(pool.package for pool in self.visible), self.package)):
             self._add_package(package)
 
     def _add_package(self, package: str) -> None:
@@ -117,14 +117,14 @@ class Pool:
 
     def find(self, full_name: str, kinds: frozenset[SymbolKind] = EVERYTHING) -> Symbol | None:
         """The symbol of one of these kinds, in this file or one that it sees."""
-        found = self.names.get(full_name)
-        if found is not None and found.kind in kinds:
-            return found
+        symbol = self.names.get(full_name)
+        if symbol is not None and symbol.kind in kinds:
+            return symbol
         self.effort.spend(len(self.visible))
         for pool in self.visible:
-            found = pool.names.get(full_name)
-            if found is not None and found.kind in kinds:
-                return found
+            symbol = pool.names.get(full_name)
+            if symbol is not None and symbol.kind in kinds:
+                return symbol
         return None
 
     def look_up(self, name: str, relative_to: str) -> Symbol:
@@ -134,21 +134,21 @@ class Pool:
         there alone.
         """
         if name.startswith("."):
-            found = self.find(name[1:], TYPES)
+            symbol = self.find(name[1:], TYPES)
         else:
-            found = self._in_scopes(name, relative_to)
-        if found is None:
+            symbol = self._in_scopes(name, relative_to)
+        if symbol is None:
             raise InvalidEnvelopeError(f"'{name[:100]}' is not defined")
-        return found
+        return symbol
 
     def _in_scopes(self, name: str, scope: str) -> Symbol | None:
         first, dot, _ = name.partition(".")
         while "." in scope:
             scope = scope.rpartition(".")[0]
             self.effort.spend((len(scope) + len(name)) // 8 + 1)
-            found = self.find(f"{scope}.{first}", AGGREGATES)
-            if found is not None:
-                return self.find(f"{scope}.{name}", TYPES) if dot else found
+            symbol = self.find(f"{scope}.{first}", AGGREGATES)
+            if symbol is not None:
+                return self.find(f"{scope}.{name}", TYPES) if dot else symbol
         return self.find(name, TYPES)
 
 
@@ -380,8 +380,8 @@ def _check_default(field: Field, value: str, kind: Type, named: Symbol | None) -
     if field.label is Label.REPEATED or kind in _MESSAGES:
         raise InvalidEnvelopeError(f"the field '{field.name}' cannot have a default value")
     if named is not None:
-        found = named.pool.find(f"{named.full_name}.{value}")
-        fits = found is not None and found.kind is SymbolKind.VALUE
+        symbol = named.pool.find(f"{named.full_name}.{value}")
+        fits = symbol is not None and symbol.kind is SymbolKind.VALUE
     else:
         fits = is_default_value(value, kind)
     if not fits:

@@ -106,8 +106,8 @@ class _Resolving:
     ) -> None:
         for extension in extensions:
             extended = self.messages[pool.extended[_below(scope, extension.name)]]
-            found = self._field(extension, scope, pool, around, None)
-            self._extensions.setdefault(extended, []).append(found)
+            field = self._field(extension, scope, pool, around, None)
+            self._extensions.setdefault(extended, []).append(field)
 
     def finish(self) -> None:
         """Put what was found into the messages."""

@@ -163,9 +163,9 @@ class _Walk:
         self._seen.add(both)
         if not is_known or review_types.needs_value(old) or review_types.needs_value(new):
             found = review_types.enum_remarks(old, new, at.path_of(new), forward=at.forward)
-            for one in found:
-                if not is_known or one.stops_readers or one.stops_old_readers:
-                    yield one
+            for remark in found:
+                if not is_known or remark.stops_readers or remark.stops_old_readers:
+                    yield remark
 
     def _losses(self, old: Message, new: Message) -> _Losses:
         """Why a message cannot stand in for one of another name."""
@@ -173,7 +173,7 @@ class _Walk:
             return _NONE
         if (old, new) not in self._replaced:
             found = _of_messages(Change(old=old, new=new, forward=self._forward))
-            losses = tuple(one for one in found if one.rule != _HARMLESS)
+            losses = tuple(remark for remark in found if remark.rule != _HARMLESS)
             self._replaced[old, new] = self._with_stops(losses, old, new) if losses else _NONE
         return self._replaced[old, new]
 
@@ -182,10 +182,10 @@ class _Walk:
         inside = tuple(_Walk(forward=self._forward, is_whole=True).remarks(old, new))
         return _Losses(
             remarks=losses,
-            stops_readers=any(one.stops_readers for one in inside),
-            stops_old_readers=any(one.stops_old_readers for one in inside),
-            breaks_readers=any(one.breaks_readers for one in inside),
-            breaks_old_readers=any(one.breaks_old_readers for one in inside),
+            stops_readers=any(remark.stops_readers for remark in inside),
+            stops_old_readers=any(remark.stops_old_readers for remark in inside),
+            breaks_readers=any(remark.breaks_readers for remark in inside),
+            breaks_old_readers=any(remark.breaks_old_readers for remark in inside),
         )
 
 

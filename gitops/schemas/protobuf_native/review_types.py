@@ -255,13 +255,13 @@ def needs_value(reader: Field) -> bool:
     return reader.closed and reader.label is Label.REQUIRED
 
 
-def laid_out_alike(one: Type, other: Type) -> bool:
+def laid_out_alike(left: Type, right: Type) -> bool:
     """Whether Protobuf's encoding rules let fields of either type read the other's values."""
-    return _together(one, other, _FAMILIES) and {one, other} != {Type.MESSAGE, Type.STRING}
+    return _together(left, right, _FAMILIES) and {left, right} != {Type.MESSAGE, Type.STRING}
 
 
-def _together(one: Type, other: Type, families: tuple[frozenset[Type], ...]) -> bool:
-    return any(one in family and other in family for family in families)
+def _together(left: Type, right: Type, families: tuple[frozenset[Type], ...]) -> bool:
+    return any(left in family and right in family for family in families)
 
 
 def _other_wire_type(writer: Field, reader: Field) -> ReadEffect:

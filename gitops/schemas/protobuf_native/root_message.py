@@ -84,7 +84,7 @@ def _link_with_imports(
         file, imports = path[-1]
         wanted = next((one for one in imports if one not in linked), None)
         if wanted is None:
-            pools = tuple(linked[one] for one in file.dependencies)
+            pools = tuple(linked[dependency] for dependency in file.dependencies)
             linked[file.name] = link(file, pools, effort, rules)
             names.discard(path.pop()[0].name)
         elif wanted in names and rules.exact:
@@ -121,12 +121,12 @@ def _exact_root(pool: Pool, name: str) -> Symbol | None:
 
 def _find(pool: Pool, path: list[str]) -> Symbol | None:
     first, *others = path
-    found = pool.names.get(pool.full_name(first, None))
+    symbol = pool.names.get(pool.full_name(first, None))
     for other in others:
-        if found is None or found.kind is not SymbolKind.MESSAGE:
+        if symbol is None or symbol.kind is not SymbolKind.MESSAGE:
             return None
-        found = found.pool.find(f"{found.full_name}.{other}")
-    return found if found is not None and found.kind is SymbolKind.MESSAGE else None
+        symbol = symbol.pool.find(f"{symbol.full_name}.{other}")
+    return symbol if symbol is not None and symbol.kind is SymbolKind.MESSAGE else None
 
 
 def _path(name: str, package: str) -> list[str]:
