@@ -193,10 +193,10 @@ def _difference(recorded: SchemaHistory, live: SchemaHistory) -> str:
     return ""
 
 
-def _is_same(left: SchemaEntry, entry: SchemaEntry) -> bool:
+def _is_same(left: SchemaEntry, right: SchemaEntry) -> bool:
     """Whether both are the same version, to the byte and with the same properties."""
-    same_number = left.version == entry.version
-    return same_number and schema_fingerprint(left.info) == schema_fingerprint(entry.info)
+    same_number = left.version == right.version
+    return same_number and schema_fingerprint(left.info) == schema_fingerprint(right.info)
 
 
 # One history.

@@ -236,18 +236,16 @@ def add_counts(into: Counts, counts: Counts) -> None:
     into.example = lower_example(into.example, counts.example)
 
 
-def lower_example(
-    left: ChangedValue | None, changed_value: ChangedValue | None
-) -> ChangedValue | None:
+def lower_example(left: ChangedValue | None, right: ChangedValue | None) -> ChangedValue | None:
     """The one at the lower place."""
-    if left is None or changed_value is None:
-        return left or changed_value
+    if left is None or right is None:
+        return left or right
 
     def order(each: ChangedValue) -> tuple[object, ...]:
         values = each.before, each.after
         return (*each[:4], *(value or "" for value in values), *(value is None for value in values))
 
-    return min(left, changed_value, key=order)
+    return min(left, right, key=order)
 
 
 def natural_order(where: str) -> tuple[str, int, str]:

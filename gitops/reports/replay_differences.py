@@ -123,16 +123,16 @@ def _distinct(found: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, .
     return tuple(distinct)
 
 
-def are_alike(left: Shares, shares: Shares) -> bool:
+def are_alike(left: Shares, right: Shares) -> bool:
     """Of as many values exactly; of a sample, as far as chance explains it."""
-    if left.whole == shares.whole:
-        return left.counts == shares.counts
-    names = left.counts.keys() | shares.counts.keys()
-    return all(_is_chance(left, shares, name) for name in names)
+    if left.whole == right.whole:
+        return left.counts == right.counts
+    names = left.counts.keys() | right.counts.keys()
+    return all(_is_chance(left, right, name) for name in names)
 
 
-def _is_chance(left: Shares, shares: Shares, name: str) -> bool:
-    both = left.whole + shares.whole
-    share = (left.counts.get(name, 0) + shares.counts.get(name, 0)) / both
-    deviation = math.sqrt(share * (1 - share) * (1 / left.whole + 1 / shares.whole))
-    return abs(left.share(name) - shares.share(name)) <= _DEVIATIONS * deviation
+def _is_chance(left: Shares, right: Shares, name: str) -> bool:
+    both = left.whole + right.whole
+    share = (left.counts.get(name, 0) + right.counts.get(name, 0)) / both
+    deviation = math.sqrt(share * (1 - share) * (1 / left.whole + 1 / right.whole))
+    return abs(left.share(name) - right.share(name)) <= _DEVIATIONS * deviation

@@ -85,10 +85,10 @@ def _add(series: list[Series], way: str, distribution: Distribution) -> None:
     series.append(Series(ways=(way,), distribution=distribution))
 
 
-def _are_alike(left: Distribution, distribution: Distribution) -> bool:
+def _are_alike(left: Distribution, right: Distribution) -> bool:
     """Also where one has narrower bins: of fractions, or of the few values of a sample."""
-    width = max(left.width, distribution.width)
-    return are_alike(_shares(left, width), _shares(distribution, width))
+    width = max(left.width, right.width)
+    return are_alike(_shares(left, width), _shares(right, width))
 
 
 def _shares(distribution: Distribution, width: float) -> Shares:

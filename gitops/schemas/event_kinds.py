@@ -71,14 +71,14 @@ def broken_readers(
                 yield _remark(f"v{version}", reason, half, backward=backward)
 
 
-def have_common_reader(types: SchemaTypes, left: StoredSchema, schema: StoredSchema) -> bool:
+def have_common_reader(types: SchemaTypes, left: StoredSchema, right: StoredSchema) -> bool:
     """Whether a reader of both may exist: no field has two types of which neither reads the other.
 
     A reader with a union of both types is not thought of: few strategies accept it.
     """
-    if left.type is not schema.type:
+    if left.type is not right.type:
         return False
-    for _, before, after in changed_parts(types, left, schema):
+    for _, before, after in changed_parts(types, left, right):
         resolve = types.row_of(after.type).resolve
         backward, forward = (
             {reason.path for reason in reasons if reason.rule == "AVRO-R001" and reason.is_certain}

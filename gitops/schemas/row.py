@@ -107,8 +107,8 @@ def text_of(schema: StoredSchema) -> str:
     return schema.data.decode("utf-8", "replace")
 
 
-def _have_equal_bytes(left: StoredSchema, schema: StoredSchema) -> bool:
-    return left.data == schema.data
+def _have_equal_bytes(left: StoredSchema, right: StoredSchema) -> bool:
+    return left.data == right.data
 
 
 def _no_names(_schema: StoredSchema) -> tuple[str, ...]:

@@ -144,16 +144,16 @@ class SchemaTypes:
             (version for version, entry in entries if self.are_equal(candidate, entry)), None
         )
 
-    def are_equal(self, left: StoredSchema, schema: StoredSchema) -> bool:
+    def are_equal(self, left: StoredSchema, right: StoredSchema) -> bool:
         """Whether the registry takes both for one version; raises AvroParseError.
 
         A definition counts only beside another definition: the bytes of other types are not read.
         """
-        if left.type is schema.type:
-            return self._rows[left.type].equal(left, schema)
-        if self._rows[left.type].definition and self._rows[schema.type].definition:
+        if left.type is right.type:
+            return self._rows[left.type].equal(left, right)
+        if self._rows[left.type].definition and self._rows[right.type].definition:
             self.read_definition(left)
-            self.read_definition(schema)
+            self.read_definition(right)
         return False
 
     def read_definition(self, schema: StoredSchema) -> None:

@@ -30,66 +30,66 @@ from gitops.schemas.avro.schema import (
 )
 
 
-def equal(left: Schema, schema: Schema) -> bool:
+def equal(left: Schema, right: Schema) -> bool:
     """Whether Avro for Java calls two definitions equal.
 
     Most pairs differ, and that shows long before all of either is looked at. What they share,
     versions nearly all, needs no look: a node equals itself.
     """
-    return _schemas(left, schema, set())
+    return _schemas(left, right, set())
 
 
-def _schemas(left: Schema, schema: Schema, seen: set[tuple[int, int]]) -> bool:
+def _schemas(left: Schema, right: Schema, seen: set[tuple[int, int]]) -> bool:
     """`seen` are the pairs of records that are being compared, or are equal."""
-    return left is schema or (
-        left.kind == schema.kind and _props(left.props, schema.props) and _parts(left, schema, seen)
+    return left is right or (
+        left.kind == right.kind and _props(left.props, right.props) and _parts(left, right, seen)
     )
 
 
-def _parts(left: Schema, record: Schema, seen: set[tuple[int, int]]) -> bool:
-    match left, record:
+def _parts(left: Schema, right: Schema, seen: set[tuple[int, int]]) -> bool:
+    match left, right:
         case Record(), Record():
-            return left.name == record.name and _records(left, record, seen)
+            return left.name == right.name and _records(left, right, seen)
         case Enum(), Enum():
-            return left.name == record.name and left.symbols == record.symbols
+            return left.name == right.name and left.symbols == right.symbols
         case Fixed(), Fixed():
-            return left.name == record.name and left.size == record.size
+            return left.name == right.name and left.size == right.size
         case Array(), Array():
-            return _schemas(left.items, record.items, seen)
+            return _schemas(left.items, right.items, seen)
         case Map(), Map():
-            return _schemas(left.values, record.values, seen)
+            return _schemas(left.values, right.values, seen)
         case Union(), Union():
-            return len(left.branches) == len(record.branches) and all(
+            return len(left.branches) == len(right.branches) and all(
                 _schemas(schema, theirs, seen)
-                for schema, theirs in zip(left.branches, record.branches, strict=True)
+                for schema, theirs in zip(left.branches, right.branches, strict=True)
             )
         case _:
             return True
 
 
-def _records(left: Record, record: Record, seen: set[tuple[int, int]]) -> bool:
-    if len(left.all_fields) != len(record.all_fields):
+def _records(left: Record, right: Record, seen: set[tuple[int, int]]) -> bool:
+    if len(left.all_fields) != len(right.all_fields):
         return False
-    pair = (id(left), id(record))
+    pair = (id(left), id(right))
     if pair in seen:
         return True
     seen.add(pair)
-    pairs = zip(left.all_fields, record.all_fields, strict=True)
+    pairs = zip(left.all_fields, right.all_fields, strict=True)
     return all(field is theirs or _fields(field, theirs, seen) for field, theirs in pairs)
 
 
-def _fields(left: Field, field: Field, seen: set[tuple[int, int]]) -> bool:
+def _fields(left: Field, right: Field, seen: set[tuple[int, int]]) -> bool:
     return (
-        left.name == field.name
-        and left.order == field.order
-        and _defaults(left, field)
-        and _props(left.props, field.props)
-        and _schemas(left.type, field.type, seen)
+        left.name == right.name
+        and left.order == right.order
+        and _defaults(left, right)
+        and _props(left.props, right.props)
+        and _schemas(left.type, right.type, seen)
     )
 
 
-def _defaults(left: Field, field: Field) -> bool:
-    mine, theirs = left.default, field.default
+def _defaults(left: Field, right: Field) -> bool:
+    mine, theirs = left.default, right.default
     if mine is theirs:
         return True
     return mine is not MISSING and theirs is not MISSING and json_key(mine) == json_key(theirs)
@@ -118,40 +118,40 @@ def json_key(value: Json) -> Hashable:
 _OF_ONE_TYPE: Final = (Primitive, Enum, Fixed)
 
 
-def is_read_alike(left: object, record: object) -> bool:
+def is_read_alike(left: object, right: object) -> bool:
     """Whether two readings of one text are the same record to every check that follows.
 
     Also False where they may be: Avro 1.11 and 1.12 treat aliases otherwise, and a default of a
     union that is not null.
     """
-    if not (isinstance(left, Record) and isinstance(record, Record)):
+    if not (isinstance(left, Record) and isinstance(right, Record)):
         return False
-    facts, theirs = facts_of(left), facts_of(record)
+    facts, theirs = facts_of(left), facts_of(right)
     if facts.has_aliases or theirs.has_aliases or facts.refers_back != theirs.refers_back:
         return False
-    if _has_only_simple_fields(left, record):
+    if _has_only_simple_fields(left, right):
         return True
     records = (named for named in named_types(left) if isinstance(named, Record))
-    return equal(left, record) and all(
-        _has_plain_default(field) for record in records for field in record.all_fields
+    return equal(left, right) and all(
+        _has_plain_default(field) for right in records for field in right.all_fields
     )
 
 
-def _has_only_simple_fields(left: Record, record: Record) -> bool:
+def _has_only_simple_fields(left: Record, right: Record) -> bool:
     """Whether they are equal, and every field is a known one: so are most."""
     return (
-        left.name == record.name
-        and len(left.all_fields) == len(record.all_fields)
-        and _props(left.props, record.props)
-        and all(map(_is_simple_and_alike, left.all_fields, record.all_fields))
+        left.name == right.name
+        and len(left.all_fields) == len(right.all_fields)
+        and _props(left.props, right.props)
+        and all(map(_is_simple_and_alike, left.all_fields, right.all_fields))
     )
 
 
 @lru_cache(maxsize=2**14)
-def _is_simple_and_alike(left: Field, field: Field) -> bool:
+def _is_simple_and_alike(left: Field, right: Field) -> bool:
     """The same for a field that contains no named type; versions and topics share its nodes."""
-    is_simple = left.is_plain and field.is_plain and _has_plain_default(left)
-    return is_simple and _fields(left, field, set())
+    is_simple = left.is_plain and right.is_plain and _has_plain_default(left)
+    return is_simple and _fields(left, right, set())
 
 
 def _has_plain_default(field: Field) -> bool:

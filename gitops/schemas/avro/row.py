@@ -51,9 +51,9 @@ class AvroDefinitions:
         """A definition as equality reads it, with its defaults; raises AvroParseError."""
         return self._parser.parse_data(schema.data, validate_defaults=True)
 
-    def equal(self, left: StoredSchema, schema: StoredSchema) -> bool:
+    def equal(self, left: StoredSchema, right: StoredSchema) -> bool:
         """Java's equality of two definitions; raises AvroParseError."""
-        return equality.equal(self.read(left), self.read(schema))
+        return equality.equal(self.read(left), self.read(right))
 
     def check(
         self, existing: Sequence[LabelledSchema], candidate: LabelledSchema, strategy: Strategy

@@ -203,15 +203,13 @@ _NAMED: Final = (Record, Enum, Fixed)
 _FEW: Final = 4
 
 
-def differing_fields(left: Record, record: Record) -> tuple[Collection[Field], Collection[Field]]:
+def differing_fields(left: Record, right: Record) -> tuple[Collection[Field], Collection[Field]]:
     """The fields of each of two complete records, in order, that they do not share.
 
     Versions share most fields, which sets tell without a step of Python for each.
     """
-    fields, theirs = left.members, record.members
-    return _in_order(fields - theirs, left.all_fields), _in_order(
-        theirs - fields, record.all_fields
-    )
+    fields, theirs = left.members, right.members
+    return _in_order(fields - theirs, left.all_fields), _in_order(theirs - fields, right.all_fields)
 
 
 def _in_order(some: Collection[Field], fields: tuple[Field, ...]) -> Collection[Field]:

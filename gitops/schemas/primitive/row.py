@@ -47,8 +47,8 @@ _ALIKE: Final = (
 """Types whose bytes may have been meant as one another (Java client 4.0.7)."""
 
 
-def may_share_bytes(left: SchemaType, schema_type: SchemaType) -> bool:
+def may_share_bytes(left: SchemaType, right: SchemaType) -> bool:
     """Whether values of one may be what the other reads: bytes may be anything."""
-    types = {left, schema_type}
+    types = {left, right}
     is_bytes = not types.isdisjoint({SchemaType.BYTES, SchemaType.NONE})
     return is_bytes or any(types <= alike for alike in _ALIKE)
