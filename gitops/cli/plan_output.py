@@ -178,7 +178,7 @@ def write_plan(plan: Plan, path: Path) -> str:
 def write_plans(plans: Sequence[RegistryPlan], path: Path) -> None:
     """Write the plans of several registries into one file, where each of them has one."""
     made = [registry.plan for registry in plans if registry.plan]
-    missing = [registry.registry for registry in plans if not registry.plan]
+    missing = [planned.registry for planned in plans if not planned.plan]
     if missing:
         print_message(f"no plan file is written: {', '.join(missing)} has no plan")
         return

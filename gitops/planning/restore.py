@@ -128,8 +128,8 @@ def prove_restore(given: RestoreInput) -> Restore:
     by_namespace: dict[NamespaceName, list[TopicRestore]] = {
         n: [] for n in given.recorded.namespaces
     }
-    for topic in topics:
-        by_namespace[topic.topic.namespace].append(topic)
+    for restore in topics:
+        by_namespace[restore.topic.namespace].append(restore)
     actions = [
         action
         for name, restores in sorted(by_namespace.items())
@@ -544,13 +544,13 @@ def _held(
     two of them. A namespace that has never heard of auto-update is left alone: Pulsar could not
     take the setting back (4.0.7).
     """
-    numbers = [topic for topic in topics if topic.versions or topic.deletions]
+    renumbered = [topic for topic in topics if topic.versions or topic.deletions]
     held: dict[str, PolicyValue] = {}
-    if any(len(number.recorded.entries) > 1 for number in numbers):
+    if any(len(topic.recorded.entries) > 1 for topic in renumbered):
         strategy = effective_strategy(TopicPolicies(), live, broker)
         held |= {} if strategy is _OPEN else {_STRATEGY: _OPEN}
     settings = (live.is_allow_auto_update_schema, recorded.policies.is_allow_auto_update_schema)
-    if numbers and settings != (None, None):
+    if renumbered and settings != (None, None):
         held[_AUTO_UPDATE] = False
     return held
 

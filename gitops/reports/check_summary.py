@@ -67,8 +67,8 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
     Those of several registries are of the same topics, and may differ in the versions.
     """
     by_registries: dict[tuple[str, ...], list[Finding]] = {}
-    for finding in findings:
-        by_registries.setdefault(finding.registries, []).append(finding.finding)
+    for cause in findings:
+        by_registries.setdefault(cause.registries, []).append(cause.finding)
     places = {(cause.finding, cause.registries): number for number, cause in enumerate(findings)}
     found = [
         (places[cause.members[0], on], ReportedFinding(finding=cause.finding, registries=on))
@@ -76,8 +76,8 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
         for cause in causes_of(its)
     ]
     alike: dict[Hashable, list[ReportedFinding]] = {}
-    for _, finding in sorted(found, key=lambda pair: pair[0]):
-        alike.setdefault(_key_without_versions(finding.finding), []).append(finding)
+    for _, cause in sorted(found, key=lambda pair: pair[0]):
+        alike.setdefault(_key_without_versions(cause.finding), []).append(cause)
     return tuple(cause for causes in alike.values() for cause in _joined(causes))
 
 
@@ -176,9 +176,7 @@ def verdict(report: CheckReport) -> Verdict:
 
     What only a waiver lets pass, such as a schema or a lockout, is worse than a warning.
     """
-    worst = max(
-        (finding.finding.severity for finding in all_findings(report)), default=Severity.OFF
-    )
+    worst = max((cause.finding.severity for cause in all_findings(report)), default=Severity.OFF)
     if any(refusals(report)):
         return Verdict.REFUSED
     if report.failures:
@@ -196,7 +194,7 @@ def rollout_title(report: CheckReport) -> str:
         if any(registry.edited for registry in report.registries):
             return "Rollout, with the edits that are shown above"
         return "Rollout of the accepted schemas, without the refused ones"
-    found = (finding.finding for finding in all_findings(report))
+    found = (cause.finding for cause in all_findings(report))
     others = {finding.rule for finding in found if finding.severity is Severity.ERROR} - {
         CLIENTS_FIRST
     }
@@ -215,7 +213,7 @@ def shows_rollout(report: CheckReport) -> bool:
 
     Where nothing can be merged, a rollout in which nobody has to upgrade helps nobody.
     """
-    found = (finding.finding for finding in all_findings(report))
+    found = (cause.finding for cause in all_findings(report))
     if any(finding.rule == UNREADABLE and finding.severity is Severity.ERROR for finding in found):
         return False
     rollouts = [registry.to_merge.rollout for registry in report.registries]
@@ -227,7 +225,7 @@ def shows_rollout(report: CheckReport) -> bool:
 
 def is_split(report: CheckReport) -> bool:
     """Whether a policy has to be merged first and alone, so that there are two merges."""
-    return any(finding.finding.rule == SPLIT for finding in all_findings(report))
+    return any(cause.finding.rule == SPLIT for cause in all_findings(report))
 
 
 def waived_schemas(

@@ -86,7 +86,7 @@ def merge_text(report: CheckReport) -> str:
         case Verdict.UNKNOWN:
             return "Do not merge yet"
         case Verdict.ERRORS:
-            rules = _error_rules(finding.finding for finding in all_findings(report))
+            rules = _error_rules(cause.finding for cause in all_findings(report))
             return "Do not merge yet" if rules == (CLIENTS_FIRST,) else "Do not merge"
         case Verdict.WAIVED:
             reasons = "waivers' reasons are" if len(report.waivers) > 1 else "waiver's reason is"
@@ -138,9 +138,7 @@ def _why(report: CheckReport) -> str:
 def _others(report: CheckReport) -> str:
     """`; clients have to upgrade first`: the errors beside the refusals."""
     refused = {finding for notice in refusals(report) for finding in notice.findings}
-    findings = [
-        finding.finding for finding in all_findings(report) if finding.finding not in refused
-    ]
+    findings = [cause.finding for cause in all_findings(report) if cause.finding not in refused]
     each_client = (
         member
         for finding in findings

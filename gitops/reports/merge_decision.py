@@ -202,7 +202,7 @@ def _has_advice(report: CheckReport, finding: Finding) -> bool:
 
 def _loosened_names(report: CheckReport) -> str:
     """The topics and namespaces with a policy that lets more through."""
-    loosened = [finding for finding in all_findings(report) if finding.finding.rule == _LOOSENED]
+    loosened = [cause for cause in all_findings(report) if cause.finding.rule == _LOOSENED]
     names = sorted({name for cause in loosened for name in cause.finding.subjects})
     return name_list(names, _SHOWN) or "its topics"  # whose finding may be switched off
 
@@ -289,7 +289,7 @@ def _before_whom(line: Line, later: Line | None) -> str:
     """Who waits for a wait."""
     if line.kind is not ActKind.WAIT or not later:
         return ""
-    steps = (step.step for step in later.steps)
+    steps = (ordered.step for ordered in later.steps)
     names = sorted({step.service for step in steps if isinstance(step, Upgrade)})
     verb = f"upgrade{'s' if len(names) == 1 else ''}"
     return f", in a backlog or retained, before {name_list(names, _NAMES)} {verb}"

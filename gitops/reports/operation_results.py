@@ -50,7 +50,7 @@ class DriftResult:
     @property
     def command(self) -> str:
         """The command that finds it again."""
-        named = [word for registry in self.registries for word in ("--registry", registry.registry)]
+        named = [word for planned in self.registries for word in ("--registry", planned.registry)]
         reports = [registry.report for registry in self.registries if registry.report]
         has_clients = any(report.new_clients is not None for report in reports)
         clients = ["--clients"] if has_clients else []

@@ -238,7 +238,7 @@ def _topic(
     return TopicResult(
         topic=topic,
         strategy=strategy,
-        asked=tuple(sorted((reader for reader in readers if reader.reader), key=status_of)),
-        aside=tuple(reader for reader in readers if not reader.reader),
+        asked=tuple(sorted((result for result in readers if result.reader), key=status_of)),
+        aside=tuple(result for result in readers if not result.reader),
         findings=tuple(sorted(about, key=lambda finding: (-finding.severity, finding.sort_key))),
     )

@@ -105,7 +105,7 @@ def _versions(versions: Sequence[int | None]) -> str:
 
 def direction_legend(report: ReplayReport) -> tuple[str, ...]:
     """What the arrows mean, as far as the report has any."""
-    directions = {reader.direction for reader in report.readers if reader.reader}
+    directions = {result.direction for result in report.readers if result.reader}
     said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
     ways = tuple(text for direction, text in said if direction in directions)
     return (*ways, *{_NONE for reader in report.readers if reader.logical_types == "none"})

@@ -71,13 +71,13 @@ def restore_entries(result: RestoreResult) -> Iterator[RestoreEntry]:
         yield from map(_obstacle, restore.obstacles)
         return
     differences = result.check.differences if result.check else {}
-    for topic in restore.topics:
-        if topic.topic in differences:
-            title = f"not as recorded: {differences[topic.topic]}"
-            yield RestoreEntry(sign="✗", subject=str(topic.topic), title=title)
-        elif not topic.is_there:
-            sign, ended = _ended(topic, result) if result.error else ("+", "")
-            yield RestoreEntry(sign=sign, subject=str(topic.topic), title=f"{_topic(topic)}{ended}")
+    for state in restore.topics:
+        if state.topic in differences:
+            title = f"not as recorded: {differences[state.topic]}"
+            yield RestoreEntry(sign="✗", subject=str(state.topic), title=title)
+        elif not state.is_there:
+            sign, ended = _ended(state, result) if result.error else ("+", "")
+            yield RestoreEntry(sign=sign, subject=str(state.topic), title=f"{_topic(state)}{ended}")
     for subject, changes in result.policies.items():
         title = "; ".join(
             f"{change.key} {policy_text(change.before)} → {policy_text(change.after)}"

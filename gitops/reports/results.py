@@ -132,7 +132,7 @@ class PlansResult(ReviewResult):
     def report(self) -> CheckReport:
         """All that the plans contain is to be done."""
         failures = {plan.registry: plan.error.what for plan in self.plans if plan.error}
-        made = [plan.plan for plan in self.plans if plan.plan]
+        made = [planned.plan for planned in self.plans if planned.plan]
         return plans_report(made, failures, options=self.options)
 
 

@@ -75,7 +75,9 @@ _ADVICE: Final = {
 
 def has_order(rollout: Rollout) -> bool:
     """Whether there is anything to tell: registrations alone are in the plan."""
-    return bool(rollout.blocks) or any(isinstance(step.step, Upgrade) for step in rollout.steps)
+    return bool(rollout.blocks) or any(
+        isinstance(ordered.step, Upgrade) for ordered in rollout.steps
+    )
 
 
 def block_lines(rollout: Rollout, collection: Collection[str] = ()) -> Iterator[str]:
@@ -200,7 +202,7 @@ class _Wording:
 
     def digest(self, act: Act) -> str:
         """Of what the text may count only; empty where it is short."""
-        names = [str(step.step) for step in act.steps]
+        names = [str(ordered.step) for ordered in act.steps]
         names += self.rollout.later if act.kind is ActKind.OPTIONAL else ()
         if len(names) <= _FEW_NAMES:
             return ""
@@ -287,7 +289,7 @@ def _plural(roles: str, number: int) -> str:
 
 
 def _drain_text(act: Act) -> str:
-    drains = [step.step for step in act.steps if isinstance(step.step, Drain)]
+    drains = [ordered.step for ordered in act.steps if isinstance(ordered.step, Drain)]
     if len({drain.topic for drain in drains}) == 1:
         versions = name_list([f"v{drain.version}" for drain in drains])
         return f"wait until no message of {versions} is left in {drains[0].topic}"
@@ -296,13 +298,13 @@ def _drain_text(act: Act) -> str:
 
 
 def _topics(act: Act) -> list[str]:
-    steps = (step.step for step in act.steps)
+    steps = (ordered.step for ordered in act.steps)
     return [str(step.topic) for step in steps if isinstance(step, Delete)]
 
 
 def _messages(act: Act) -> list[str]:
     """Where a cluster tells what a topic still contains."""
-    steps = [step.step for step in act.steps]
+    steps = [ordered.step for ordered in act.steps]
     topics = dict.fromkeys(step.topic for step in steps if not isinstance(step, Upgrade))
     return [
         f"the retention (pulsar-admin namespaces get-retention {topic.namespace}) "

@@ -45,9 +45,9 @@ class UpgradeOrder:
         }
         self._before: _Services = {}
         self._after: _Services = {}
-        for step in rollout.steps:
-            found = self._before if isinstance(step.step, Register) else self._after
-            for wait in step.waits_for:
+        for ordered in rollout.steps:
+            found = self._before if isinstance(ordered.step, Register) else self._after
+            for wait in ordered.waits_for:
                 if name := _service(wait.first):
                     found.setdefault(wait.topic, {})[name] = None
 

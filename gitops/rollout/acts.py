@@ -41,12 +41,14 @@ class Act:
     @property
     def registers(self) -> tuple[Register, ...]:
         """What a merge registers."""
-        return tuple(step.step for step in self.steps if isinstance(step.step, Register))
+        return tuple(ordered.step for ordered in self.steps if isinstance(ordered.step, Register))
 
     @property
     def services(self) -> tuple[str, ...]:
         """Who upgrades."""
-        return tuple(step.step.service for step in self.steps if isinstance(step.step, Upgrade))
+        return tuple(
+            ordered.step.service for ordered in self.steps if isinstance(ordered.step, Upgrade)
+        )
 
 
 _KINDS: Final = {
@@ -63,10 +65,10 @@ def acts(rollout: Rollout) -> tuple[Act, ...]:
     A merge registers all that is ready. So before each one everybody upgrades who can and whom
     some registration waits for; who upgrades after the registrations comes last.
     """
-    waits = {step.step: {wait.first for wait in step.waits_for} for step in rollout.steps}
+    waits = {ordered.step: {wait.first for wait in ordered.waits_for} for ordered in rollout.steps}
     optional = _optional(rollout, waits)
-    never = {step.step for step in optional}
-    steps = [step for step in rollout.steps if step.step not in never]
+    never = {ordered.step for ordered in optional}
+    steps = [ordered for ordered in rollout.steps if ordered.step not in never]
     found = list(_required(steps, waits))
     if optional or rollout.later:
         found.append(Act(kind=ActKind.OPTIONAL, steps=tuple(optional)))
@@ -87,17 +89,17 @@ def _optional(rollout: Rollout, waits: Mapping[Step, set[Step]]) -> list[Ordered
     """The upgrades that nothing needs, and nothing waits for."""
     awaited = {first for firsts in waits.values() for first in firsts}
     found = (
-        step
-        for step in rollout.steps
-        if isinstance(step.step, Upgrade)
-        and step.step.service in rollout.may_stay
-        and step.step not in awaited
+        ordered
+        for ordered in rollout.steps
+        if isinstance(ordered.step, Upgrade)
+        and ordered.step.service in rollout.may_stay
+        and ordered.step not in awaited
     )
     return sorted(found, key=lambda step: str(step.step))
 
 
 def _required(steps: Iterable[OrderedStep], waits: Mapping[Step, set[Step]]) -> Iterator[Act]:
-    left = {step.step: step for step in steps}
+    left = {ordered.step: ordered for ordered in steps}
     early = _before_registers(left, waits)
     done: set[Step] = set()
     while left:

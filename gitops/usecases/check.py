@@ -324,7 +324,7 @@ class _RegistryComparison:
                 plan=_sorted_findings(plan),
                 history=history,
                 strategies_before=strategies,
-                refused_before={topic.topic: places.of(topic.findings) for topic in refused},
+                refused_before={restore.topic: places.of(restore.findings) for restore in refused},
                 drift=drift,
                 rollout=rollout,
                 replay=replayed,

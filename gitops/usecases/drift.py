@@ -71,7 +71,7 @@ def drift(
     recorded = SnapshotRegistry(registry.name, tree, registry.broker)
     names = plan_input.desired.topics.keys()
     versions = recorded_at_head(root, recorded, address=registry.address)(names)
-    registered = [topic.topic for topic in managed.topics.values() if topic.history.entries]
+    registered = [restore.topic for restore in managed.topics.values() if restore.history.entries]
     report = find_drift(
         DriftInput(
             plan_input=plan_input,
@@ -102,7 +102,10 @@ def drift(
         )
     )
     report = replace(report, new_clients=new_clients)
-    topics = {**plan_input.observed.topics, **{topic.topic: topic for topic in unmanaged.topics}}
+    topics = {
+        **plan_input.observed.topics,
+        **{restore.topic: restore for restore in unmanaged.topics},
+    }
     return FoundDrift(report=report, observed=replace(plan_input.observed, topics=topics))
 
 

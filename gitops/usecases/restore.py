@@ -68,8 +68,8 @@ def read_snapshot(
         if snapshots.namespace_of(path) not in spaces:
             continue
         if snapshots.is_of_topic(path):
-            topic, found = snapshots.read_topic(tree, path)
-            topics[topic.topic], partitions[topic.topic] = topic, found
+            state, found = snapshots.read_topic(tree, path)
+            topics[state.topic], partitions[state.topic] = state, found
         else:
             namespace = snapshots.read_namespace_state(tree, path)
             spaces[namespace.namespace] = namespace

@@ -49,7 +49,7 @@ class StoredTopic:
     @property
     def history(self) -> StoredHistory:
         """What a decision needs of it."""
-        entries = tuple((version.version, version.schema) for version in self.live)
+        entries = tuple((entry.version, entry.schema) for entry in self.live)
         return StoredHistory(
             entries=entries,
             next_version=self.next_version,
@@ -209,9 +209,9 @@ def history(stored: StoredTopic) -> SchemaHistory:
     try:
         live = tuple(
             SchemaEntry(
-                version=version.version, info=to_info(version.schema), timestamp=version.timestamp
+                version=entry.version, info=to_info(entry.schema), timestamp=entry.timestamp
             )
-            for version in stored.live
+            for entry in stored.live
         )
     except PayloadError as cause:
         raise sqlite3.DatabaseError(f"a stored schema is not valid: {cause}") from cause

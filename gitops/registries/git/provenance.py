@@ -111,18 +111,18 @@ class _Search:
     def _pass(self, commits: Iterable[CommitPaths]) -> bool:
         """Whether something was read that was not before."""
         before = self._loads
-        for commit in commits:
+        for change in commits:
             asked = {
                 name
-                for path in commit.paths
+                for path in change.paths
                 for name in self._by_file.get(path, ())
-                if self.topics[name].is_open_at(commit.commit)
+                if self.topics[name].is_open_at(change.commit)
             }
             if asked and self._loads == MOST_LOADS:
                 self.limit = f"only {MOST_LOADS} commits were read"
                 break
             if asked:
-                self._read(commit.commit, asked)
+                self._read(change.commit, asked)
         return self._loads > before
 
     def _read(self, commit: str, names: set[TopicName]) -> None:

@@ -114,9 +114,9 @@ def get_schema_version(call: Call) -> Response:
     def show() -> Response:
         stored = call.administration.stored(topic)
         _require_readable(call, stored)
-        for version in stored.live:
-            if version.version == wanted:
-                return responses.value(_shown(call, version))
+        for entry in stored.live:
+            if entry.version == wanted:
+                return responses.value(_shown(call, entry))
         return _not_found()
 
     return _guard(show)

@@ -96,17 +96,20 @@ def rollouts_document(report: CheckReport) -> dict[str, Any]:
 
 def rollout_document(rollout: Rollout, plan: Plan, *, has_base: bool = True) -> dict[str, Any]:
     """The steps in order and the lines that people read, or why there is no order."""
-    numbers = {step.step: number for number, step in enumerate(rollout.steps)}
+    numbers = {ordered.step: number for number, ordered in enumerate(rollout.steps)}
     return {
         "steps": [
             {
-                **_step(step.step),
-                "wave": step.wave,
-                "reasons": list(dict.fromkeys(wait.reason.sentence() for wait in step.waits_for)),
-                "mayStay": isinstance(step.step, Upgrade) and step.step.service in rollout.may_stay,
-                "advice": "; ".join(advice(act_of(step), rollout)) or None,
+                **_step(ordered.step),
+                "wave": ordered.wave,
+                "reasons": list(
+                    dict.fromkeys(wait.reason.sentence() for wait in ordered.waits_for)
+                ),
+                "mayStay": isinstance(ordered.step, Upgrade)
+                and ordered.step.service in rollout.may_stay,
+                "advice": "; ".join(advice(act_of(ordered), rollout)) or None,
             }
-            for step in rollout.steps
+            for ordered in rollout.steps
         ],
         "lines": [
             _line(line, numbers) for line in lines(rollout, plan, merged_already=not has_base)
@@ -125,7 +128,7 @@ def _line(line: Line, numbers: Mapping[Step, int]) -> dict[str, Any]:
     return {
         "kind": line.kind.value,
         "text": line.text,
-        "steps": sorted(numbers[step.step] for step in line.steps),
+        "steps": sorted(numbers[ordered.step] for ordered in line.steps),
         "reasons": [reason.sentence() for reason in line.reasons],
         "advice": list(line.advice),
         "warnings": list(line.warnings),

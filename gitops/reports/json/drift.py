@@ -38,9 +38,9 @@ def drift_document(result: DriftResult) -> Document:
             _report(registry.report) for registry in result.registries if registry.report
         ],
         "failures": [
-            {"registry": registry.registry, **error_document(registry.error)}
-            for registry in result.registries
-            if registry.error
+            {"registry": planned.registry, **error_document(planned.error)}
+            for planned in result.registries
+            if planned.error
         ],
         "adoption": None if result.adoption is None else _adoption(result.adoption),
     }

@@ -50,7 +50,7 @@ def plan(result: results.PlanResult) -> str:
 
 def plans(result: results.PlansResult) -> str:
     """`Plans`."""
-    failures = [(registry.registry, registry.error) for registry in result.plans if registry.error]
+    failures = [(planned.registry, planned.error) for planned in result.plans if planned.error]
     return to_text(
         plans_document([registry.plan for registry in result.plans if registry.plan], failures)
     )

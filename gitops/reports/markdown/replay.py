@@ -147,13 +147,13 @@ def _group(group: ReasonGroup) -> str:
 
 
 def _reasons(reasons: Sequence[Reason]) -> Iterator[str]:
-    for reason in reasons[:_MAX_FAILURES]:
-        path = f" at {code(reason.path)}" if reason.path else ""
-        versions = f" ({reason.versions_text})" if reason.versions_text else ""
-        yield f"- {reason.rows:,}{path}: {message(reason.reason)}{versions}\n"
-        shown = reason.examples[:_MAX_EXAMPLES]
-        yield from (_example(reason, versioned_example) for versioned_example in shown)
-        if (left := reason.rows - len(shown)) > 0:
+    for failure in reasons[:_MAX_FAILURES]:
+        path = f" at {code(failure.path)}" if failure.path else ""
+        versions = f" ({failure.versions_text})" if failure.versions_text else ""
+        yield f"- {failure.rows:,}{path}: {message(failure.reason)}{versions}\n"
+        shown = failure.examples[:_MAX_EXAMPLES]
+        yield from (_example(failure, versioned_example) for versioned_example in shown)
+        if (left := failure.rows - len(shown)) > 0:
             yield f"  - … {count(left, 'more message')}\n"
     if len(reasons) > _MAX_FAILURES:
         yield f"- … {count(len(reasons) - _MAX_FAILURES, 'more reason')}\n"

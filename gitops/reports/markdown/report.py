@@ -259,9 +259,9 @@ def _others(report: CheckReport, rows: Sequence[Row]) -> tuple[ReportedFinding, 
     # The same finding has the line of the change in the report, and in the replay not.
     shown |= {finding.fingerprint for result in _results(report) for finding in result.findings}
     left = [
-        _without_reason(finding) if finding.finding.rule == _LET_IN else finding
-        for finding in all_findings(report)
-        if finding.finding.fingerprint not in shown and finding.finding.rule not in _SAID_BY_ROWS
+        _without_reason(cause) if cause.finding.rule == _LET_IN else cause
+        for cause in all_findings(report)
+        if cause.finding.fingerprint not in shown and cause.finding.rule not in _SAID_BY_ROWS
     ]
     return reported_causes(left)
 

@@ -65,7 +65,7 @@ def plans_text(result: PlansResult) -> RenderableType:
     """The plans for several registries, one below the other."""
     commit = result.commit()
     parts = [_registry_plan(plan, result.excerpt, commit) for plan in result.plans]
-    parts += skew_text(version_skews([plan.plan for plan in result.plans if plan.plan]))
+    parts += skew_text(version_skews([planned.plan for planned in result.plans if planned.plan]))
     return Group(*[part for each in parts for part in (each, Text(""))][:-1])
 
 

@@ -70,15 +70,13 @@ def _ends(result: ForecastResult) -> Iterator[str]:
 
 
 def _versions(result: ForecastResult) -> Iterator[str]:
-    for version in result.forecast.versions:
-        name = "no schema" if version.version is None else f"v{version.version}"
+    for entry in result.forecast.versions:
+        name = "no schema" if entry.version is None else f"v{entry.version}"
         kind = (
-            ""
-            if version.version is None
-            else f" {result.source.schemas[version.version].type.value}"
+            "" if entry.version is None else f" {result.source.schemas[entry.version].type.value}"
         )
-        sign = "✓" if version.admission.accepted else "✗"
-        yield f"  {sign} {name}{kind}, {count(version.messages, 'message')}: {_answer(version)}"
+        sign = "✓" if entry.admission.accepted else "✗"
+        yield f"  {sign} {name}{kind}, {count(entry.messages, 'message')}: {_answer(entry)}"
 
 
 def _answer(version: ExpectedVersion) -> str:

@@ -45,11 +45,11 @@ def snapshot_text(result: SnapshotResult) -> Output:
 def capture_text(result: CaptureResult) -> Output:
     """A line for each topic, and one for each reason why messages were left out."""
     lines = []
-    for topic in result.topics:
-        manifest = topic.manifest
+    for restore in result.topics:
+        manifest = restore.manifest
         number = sum(each.messages for each in manifest.partitions)
         end = "" if manifest.is_complete else " so far: --resume goes on"
-        lines.append(f"{topic.topic}: {count(number, 'message')} in {topic.folder}{end}")
+        lines.append(f"{restore.topic}: {count(number, 'message')} in {restore.folder}{end}")
         left_out: Counter[str] = Counter()
         for partition in manifest.partitions:
             left_out.update(partition.left_out)
