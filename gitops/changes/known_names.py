@@ -239,7 +239,7 @@ class _Wanted:
     named: Collection[TopicName]
     taken: Collection[TopicName]
 
-    def of(self, listed: Iterable[TopicName]) -> frozenset[TopicName]:
+    def unnamed_topics(self, listed: Iterable[TopicName]) -> frozenset[TopicName]:
         """Those of which no manifest has the schema history, one for each history."""
         # Persistent ones come last, and so stand for both domains.
         both = sorted([*listed, *self.named], key=lambda topic: topic.domain)
@@ -251,7 +251,7 @@ def _look_into(
     name: NamespaceName, registry: Registry, state: NamespaceState | None, wanting: _Wanted
 ) -> _Namespace:
     listed = frozenset(registry.list_topics(name) if state and state.exists else ())
-    wanted = wanting.of(listed)
+    wanted = wanting.unnamed_topics(listed)
     if not wanted and state:
         return _Namespace(exists=state.exists, topics=(), listed=listed)
     seen = registry.observe(Scope(namespaces=frozenset({name}), topics=wanted))

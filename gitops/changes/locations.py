@@ -127,7 +127,7 @@ class BaseLocations:
         self._names = {topic.keeper: topic for topic in loaded.base.topics}
         self._topics = {str(topic): topic for topic in observed.topics}
 
-    def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def locate(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their places in the base.
 
         What was removed stands there and nowhere else.

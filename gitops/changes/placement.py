@@ -24,8 +24,8 @@ def placed_report(report: CheckReport, loaded: LoadedChange) -> CheckReport:
     places = _Placing(loaded=loaded, touched=report.touched)
     return replace(
         report,
-        registries=tuple(map(places.of_registry, report.registries)),
-        findings=places.of(report.findings),
+        registries=tuple(map(places.locate_registry, report.registries)),
+        findings=places.locate(report.findings),
     )
 
 
@@ -40,16 +40,19 @@ class _Placing:
     def _lines(self) -> ChangedLines:
         return ChangedLines(self.loaded)
 
-    def of_registry(self, registry_check: RegistryCheck) -> RegistryCheck:
+    def locate_registry(self, registry_check: RegistryCheck) -> RegistryCheck:
         """A registry's answer with the places in all its findings."""
         refused = {
-            topic: self.of(findings) for topic, findings in registry_check.refused_before.items()
+            topic: self.locate(findings)
+            for topic, findings in registry_check.refused_before.items()
         }
         return replace(
-            registry_check, plan=registry_check.plan.with_findings(self.of), refused_before=refused
+            registry_check,
+            plan=registry_check.plan.with_findings(self.locate),
+            refused_before=refused,
         )
 
-    def of(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    def locate(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings with their changed lines."""
         return tuple(replace(finding, changed=self._place(finding)) for finding in findings)
 

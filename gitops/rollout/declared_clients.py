@@ -36,7 +36,7 @@ class Services:
     lost: list[str] = field(default_factory=list)
     _known: dict[TopicName, dict[int, SchemaInfo]] = field(default_factory=dict)
 
-    def of(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
+    def services(self, base: Iterable[Client], head: Iterable[Client]) -> tuple[Service, ...]:
         """Every client that uses one of the topics before the change or after it, by name.
 
         One that the change leaves as it is may be expected to move to the new schema.

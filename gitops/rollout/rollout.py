@@ -159,7 +159,7 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
     makes = Services(topics)
     is_default = rolling.plan_input.registry == rolling.head.config.default_registry
     sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
-    services = makes.of(*sides)
+    services = makes.services(*sides)
     model, constraints, rollout = solve_with_few_merges(
         RolloutModel(topics=topics, services=services)
     )

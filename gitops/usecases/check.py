@@ -296,7 +296,7 @@ class _RegistryComparison:
             if drift:
                 drift = _without_first_versions(drift, plan)
                 plan = replace(plan, findings=(*plan.findings, *self._losses_elsewhere(drift)))
-            plan, history = fit_proposals(plan.with_findings(places.of), history)
+            plan, history = fit_proposals(plan.with_findings(places.locate), history)
             plan = with_written_proposals(plan, loaded.head_paths)
 
             rollout_request = RolloutRequest(
@@ -324,7 +324,9 @@ class _RegistryComparison:
                 plan=_sorted_findings(plan),
                 history=history,
                 strategies_before=strategies,
-                refused_before={restore.topic: places.of(restore.findings) for restore in refused},
+                refused_before={
+                    refusal.topic: places.locate(refusal.findings) for refusal in refused
+                },
                 drift=drift,
                 rollout=rollout,
                 replay=replayed,

@@ -98,7 +98,7 @@ def clashing_alias(writer: Schema, reader: Schema) -> str:
     places = Pointers(reader)
     for read in named_types(reader):
         if read.name in written and any(alias in written for alias in read.aliases):
-            return f"{places.of(read)}/aliases"
+            return f"{places.pointer(read)}/aliases"
         old = next((written[name] for name in (read.name, *read.aliases) if name in written), None)
         if isinstance(read, Record) and isinstance(old, Record):
             for one in read.all_fields:
@@ -213,7 +213,7 @@ class _Rewriter:
         )
         if not renamed.set_fields(rewritten):
             message = f"the aliases give two fields of {renamed.name} the same name"
-            where = self.places.of(record)
+            where = self.places.pointer(record)
             raise problem("duplicate-field", message, where, java=JavaError.RUNTIME)
         return renamed
 

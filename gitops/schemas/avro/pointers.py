@@ -26,7 +26,7 @@ class Pointers:
         self._order = _UNORDERED
         self._asked = 0
 
-    def of(self, named: Named) -> str:
+    def pointer(self, named: Named) -> str:
         """Where a named type of the definition is defined."""
         if named is self._top:
             return ""
@@ -37,7 +37,7 @@ class Pointers:
 
     def field(self, record: Record, field: Field) -> str:
         """Where a field of a record of the definition stands."""
-        return f"{self.of(record)}/fields/{self._index(record, field)}"
+        return f"{self.pointer(record)}/fields/{self._index(record, field)}"
 
     def _index(self, record: Record, field: Field) -> int:
         """Most who ask ask for one or two: an order of all fields pays only after that."""

@@ -86,8 +86,8 @@ class Change:
         named = (Record, Enum, Fixed)
         return replace(
             self,
-            pointer=self.new.of(new) if isinstance(new, named) else self.pointer,
-            old_pointer=self.old.of(old) if isinstance(old, named) else self.old_pointer,
+            pointer=self.new.pointer(new) if isinstance(new, named) else self.pointer,
+            old_pointer=self.old.pointer(old) if isinstance(old, named) else self.old_pointer,
         )
 
 

@@ -156,8 +156,8 @@ def new_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> 
             rule="AVRO-W009",
             message=_message(mistaken_record),
             path=at.path,
-            pointer=f"{at.new.of(mistaken_record.reader)}/name",
-            old_pointer=f"{at.old.of(mistaken_record.strays[0])}/name",
+            pointer=f"{at.new.pointer(mistaken_record.reader)}/name",
+            old_pointer=f"{at.old.pointer(mistaken_record.strays[0])}/name",
             hint=keep if at.forward else f'{keep}, or name in "aliases" which record {has} become',
         )
 
@@ -169,8 +169,8 @@ def old_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> 
             rule="AVRO-W009",
             message=_message(mistaken_record),
             path=at.path,
-            pointer=f"{at.new.of(mistaken_record.strays[0])}/name",
-            old_pointer=f"{at.old.of(mistaken_record.reader)}/name",
+            pointer=f"{at.new.pointer(mistaken_record.strays[0])}/name",
+            old_pointer=f"{at.old.pointer(mistaken_record.reader)}/name",
             hint=f"upgrade every consumer before a producer writes {_and(mistaken_record.strays)}",
         )
 

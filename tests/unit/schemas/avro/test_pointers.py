@@ -63,7 +63,7 @@ def test_types_and_fields_stand_where_places_says() -> None:
             continue
         places = Pointers(top)
         for named in _named(top, set()):
-            said = _at(document, places.of(named))
+            said = _at(document, places.pointer(named))
             assert said["name"].rpartition(".")[2] == named.name.rpartition(".")[2], text
             if isinstance(named, Record):
                 for field in named.all_fields:
