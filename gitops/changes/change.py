@@ -125,15 +125,15 @@ class LoadedChange:
     @cached_property
     def namespace_files(self) -> Mapping[NamespaceName, str]:
         """The changed files of namespaces, by namespace."""
-        found = {}
+        files = {}
         for path in sorted(self.changed):
             match = _NAMESPACE_FILE.fullmatch(path)
             try:
                 if match:
-                    found[NamespaceName.parse(match[1])] = path
+                    files[NamespaceName.parse(match[1])] = path
             except InvalidNameError:
                 continue  # which is a finding of the files
-        return found
+        return files
 
 
 def find_change(checkout: Checkout, request: ChangeRequest) -> Change:

@@ -259,7 +259,7 @@ def _pinned_schemas(
             observed = error.state
         except GitopsError as error:
             observed, reason = RegistryState(), f"{error.what} (registry '{registry}')"
-    found: dict[tuple[TopicName, int], SchemaInfo | _NoSchema] = {
+    schemas: dict[tuple[TopicName, int], SchemaInfo | _NoSchema] = {
         pin: _NoSchema(
             reason=reason
             or f"registry '{registry}' has no v{pin[1]} of it, so that the schema "
@@ -270,11 +270,11 @@ def _pinned_schemas(
     for topic, state in observed.topics.items():
         for entry in state.history.entries:
             if (topic, entry.version) in pins:
-                found[topic, entry.version] = entry.info
+                schemas[topic, entry.version] = entry.info
     for action in plan.actions if pin_source is None else ():
         if isinstance(action, RegisterSchema) and (action.topic, action.version) in pins:
-            found[action.topic, action.version] = action.info
-    return found
+            schemas[action.topic, action.version] = action.info
+    return schemas
 
 
 def _resolve(

@@ -62,7 +62,7 @@ def _topics(
         for waiver in repository.waivers:
             if waiver.location.file in loaded.changed:
                 waived.setdefault(waiver.subject, set()).add(waiver.location.file)
-    found = {}
+    topics = {}
     for topic in loaded.head.topics:
         own = _own_files(loaded, topic, manifest_and_definitions) & loaded.changed
         if differs(loaded, topic):
@@ -75,8 +75,8 @@ def _topics(
             | set(ruling.get(topic.namespace, ()))
         )
         if why:
-            found[topic] = tuple(sorted(why))
-    return found
+            topics[topic] = tuple(sorted(why))
+    return topics
 
 
 def _own_files(
@@ -94,11 +94,11 @@ def _leading(loaded: LoadedChange, topic: TopicName) -> frozenset[str]:
 
 
 def _namespaces(loaded: LoadedChange) -> dict[NamespaceName, tuple[str, ...]]:
-    found = {name: {path} for name, path in loaded.namespace_files.items()}
+    namespaces = {name: {path} for name, path in loaded.namespace_files.items()}
     if loaded.is_config_changed and loaded.had_config:
         for name in changed_overrides(loaded.base.config, loaded.head.config):
-            found.setdefault(name, set()).add(CONFIG)
-    return {name: tuple(sorted(files)) for name, files in found.items()}
+            namespaces.setdefault(name, set()).add(CONFIG)
+    return {name: tuple(sorted(files)) for name, files in namespaces.items()}
 
 
 def _ruling(
@@ -108,15 +108,15 @@ def _ruling(
     base, head = loaded.base.desired.namespaces, loaded.head.desired.namespaces
     config = loaded.base.config, loaded.head.config
     everywhere = loaded.had_config and defaults_differ(*config)
-    found = {
+    rulings = {
         name: files
         for name, files in namespaces.items()
         if CONFIG in files or _policies(base.get(name)) != _policies(head.get(name))
     }
     if everywhere:
         for name in head:
-            found[name] = tuple(sorted({*found.get(name, ()), CONFIG}))
-    return found
+            rulings[name] = tuple(sorted({*rulings.get(name, ()), CONFIG}))
+    return rulings
 
 
 def _policies(state: object) -> object:
@@ -139,14 +139,14 @@ def _renamed(loaded: LoadedChange, removed: frozenset[TopicName]) -> dict[TopicN
     """New → old, for topics that look like one that is gone; each old one is taken once."""
     known = {_key(topic) for topic in loaded.base.topics}
     new = [topic for topic in sorted(loaded.head.topics) if _key(topic) not in known]
-    found: dict[TopicName, TopicName] = {}
+    renamed: dict[TopicName, TopicName] = {}
     for sure in (True, False):
         for topic in new:
-            left = sorted(removed - set(found.values()))
+            left = sorted(removed - set(renamed.values()))
             old = next((o for o in left if _is_renamed(loaded, topic, o, sure=sure)), None)
-            if topic not in found and old:
-                found[topic] = old
-    return found
+            if topic not in renamed and old:
+                renamed[topic] = old
+    return renamed
 
 
 def _is_renamed(loaded: LoadedChange, new: TopicName, old: TopicName, *, sure: bool) -> bool:

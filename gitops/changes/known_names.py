@@ -226,10 +226,10 @@ def find_unmanaged(
 
 
 def _by_namespace(topics: Iterable[TopicName]) -> defaultdict[NamespaceName, set[TopicName]]:
-    found: defaultdict[NamespaceName, set[TopicName]] = defaultdict(set)
+    grouped: defaultdict[NamespaceName, set[TopicName]] = defaultdict(set)
     for topic in topics:
-        found[topic.namespace].add(topic)
-    return found
+        grouped[topic.namespace].add(topic)
+    return grouped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

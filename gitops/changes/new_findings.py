@@ -21,7 +21,7 @@ _FIX_FIRST: Final = "pulsar-gitops validate; plan and apply stop until it passes
 
 def new_findings(loaded: LoadedChange) -> tuple[Finding, ...]:
     """Findings about files that the change touches, and those that it causes elsewhere."""
-    known = {each.fingerprint for each in loaded.base.findings}
+    known = {finding.fingerprint for finding in loaded.base.findings}
     findings = []
     for finding in loaded.head.findings:
         file = finding.location.file if finding.location else ""

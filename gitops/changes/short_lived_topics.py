@@ -32,21 +32,21 @@ def short_lived_limits(registry: Registry, topics: Collection[TopicName]) -> tup
     """
     if not isinstance(registry, ClientSource):
         return ()
-    found = registry.find_short_lived_topics(topics)
+    short_lived = registry.find_short_lived_topics(topics)
     limits = []
-    if found.topics:
-        names = name_list([*map(str, found.topics)], _LISTED)
+    if short_lived.topics:
+        names = name_list([*map(str, short_lived.topics)], _LISTED)
         verb = "delete" if registry.broker.deletes_inactive_topics else "may delete"
         limits.append(
-            f"Brokers {verb} {_count(len(found.topics))} with the schemas once nobody is connected "
-            "(brokerDeleteInactiveTopicsEnabled), since there are no partitions and no "
+            f"Brokers {verb} {_count(len(short_lived.topics))} with the schemas once nobody is "
+            "connected (brokerDeleteInactiveTopicsEnabled), since there are no partitions and no "
             f"subscription: {names}. To keep them, {_HINT}."
         )
-    if found.unread:
-        reason = next(iter(found.unread.values()))
+    if short_lived.unread:
+        reason = next(iter(short_lived.unread.values()))
         limits.append(
-            f"Whether brokers may delete {_count(len(found.unread))} with the schemas is unknown: "
-            f"{reason}."
+            f"Whether brokers may delete {_count(len(short_lived.unread))} with the schemas is "
+            f"unknown: {reason}."
         )
     return tuple(limits)
 

@@ -110,13 +110,13 @@ def loosened_policies(
     subject: NamespaceName | TopicName, head: Policies, before: Mapping[str, PolicyValue]
 ) -> tuple[LoosenedPolicy, ...]:
     """The policies in `head` that let more through than what holds `before`, by camelCase key."""
-    found = []
+    loosened = []
     for field in fields(head):
         key, value = camel_case(field.name), getattr(head, field.name)
         change = PolicyChange(key=key, before=before.get(key), after=value)
         if value is not None and direction(change) == "loosened":
-            found.append(LoosenedPolicy(subject=subject, change=change))
-    return tuple(found)
+            loosened.append(LoosenedPolicy(subject=subject, change=change))
+    return tuple(loosened)
 
 
 def dropped_policies(

@@ -51,15 +51,15 @@ def limits_weakened(
 
 
 def _weaker_safety(base: SafetyConfig, head: SafetyConfig) -> list[_Weaker]:
-    said = []
+    weakened = []
     if head.max_changed_share > base.max_changed_share:
         shares = f"{base.max_changed_share:.0%} → {head.max_changed_share:.0%}"
-        said.append(_safety("maxChangedShare", f"raised: {shares}"))
+        weakened.append(_safety("maxChangedShare", f"raised: {shares}"))
     if head.min_topics > base.min_topics:
-        said.append(_safety("minTopics", f"raised: {base.min_topics} → {head.min_topics}"))
+        weakened.append(_safety("minTopics", f"raised: {base.min_topics} → {head.min_topics}"))
     if head.allow_deletions and not base.allow_deletions:
-        said.append(_safety("allowDeletions", "set"))
-    return said
+        weakened.append(_safety("allowDeletions", "set"))
+    return weakened
 
 
 def _safety(key: str, what: str) -> _Weaker:
@@ -67,10 +67,10 @@ def _safety(key: str, what: str) -> _Weaker:
 
 
 def _weaker_rules(base: Config, head: Config) -> list[_Weaker]:
-    said = []
+    weakened = []
     for rule in sorted({*base.rules, *head.rules} & RULES.keys()):
         old, new = severity_in(base, rule), severity_in(head, rule)
         if new < old and RULES[rule].configurable:
             names = f"{old.name.lower()} → {new.name.lower()}"
-            said.append((("rules", rule), f"{rule} gets a lower severity: {names}"))
-    return said
+            weakened.append((("rules", rule), f"{rule} gets a lower severity: {names}"))
+    return weakened

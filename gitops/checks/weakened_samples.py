@@ -186,11 +186,11 @@ class _Side:
 
     def by_file(self, source: TopicSource) -> dict[str, Sample]:
         """The sample that each file counts for, which is the first; also by their own paths."""
-        found: dict[str, Sample] = {}
+        samples: dict[str, Sample] = {}
         for sample in source.samples:
             for path in self.files(source, sample):
-                found.setdefault(path, sample)
-        return {place_of(source, each): each for each in reversed(source.samples)} | found
+                samples.setdefault(path, sample)
+        return {place_of(source, each): each for each in reversed(source.samples)} | samples
 
     def read(self, path: str) -> bytes | None:
         """The content of a file, None where there is none to be read."""

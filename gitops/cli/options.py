@@ -79,17 +79,17 @@ def journal_at(default: str) -> Any:  # noqa: ANN401 - Typer's own, which has no
 
 def reports_of(given: list[str] | None) -> tuple[tuple[str, Path], ...]:
     """The values of `--report`; raises UsageError for one that is not `FORMAT=FILE`."""
-    found = []
+    reports = []
     names = available_formats(results.CheckResult)
-    for each in given or ():
-        name, _, file = each.partition("=")
+    for report in given or ():
+        name, _, file = report.partition("=")
         if name not in names or not file:
             raise UsageError(
-                f"--report {each} is not FORMAT=FILE",
+                f"--report {report} is not FORMAT=FILE",
                 hint=f"formats: {', '.join(names)}; for example --report markdown=report.md",
             )
-        found.append((name, Path(file)))
-    return tuple(found)
+        reports.append((name, Path(file)))
+    return tuple(reports)
 
 
 Repo = Annotated[

@@ -69,10 +69,10 @@ def acts(rollout: Rollout) -> tuple[Act, ...]:
     optional = _optional(rollout, waits)
     never = {ordered.step for ordered in optional}
     steps = [ordered for ordered in rollout.steps if ordered.step not in never]
-    found = list(_required(steps, waits))
+    result = list(_required(steps, waits))
     if optional or rollout.later:
-        found.append(Act(kind=ActKind.OPTIONAL, steps=tuple(optional)))
-    return tuple(found)
+        result.append(Act(kind=ActKind.OPTIONAL, steps=tuple(optional)))
+    return tuple(result)
 
 
 def merge_count(rollout: Rollout) -> int:

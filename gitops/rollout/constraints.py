@@ -54,20 +54,21 @@ from gitops.rollout.reasons import (
 
 def constraints(world: RolloutModel) -> Constraints:
     """All constraints of a world; raises PayloadError for a history that cannot be read."""
-    found = _Found()
+    drafts = _Found()
     users: dict[TopicName, dict[str, Service]] = {}
     for service in world.services:
         for use in (*service.before, *service.after):
             users.setdefault(use.topic, {})[service.name] = service
     for name, topic in sorted(world.topics.items()):
-        _Topic(topic, found).constrain(list(users.get(name, {}).values()))
-    steps = {Upgrade(one.name) for one in world.services if one.changes} | found.steps
+        _Topic(topic, drafts).constrain(list(users.get(name, {}).values()))
+    steps = {Upgrade(service.name) for service in world.services if service.changes} | drafts.steps
     return Constraints(
         steps=tuple(sorted(steps, key=lambda step: (type(step).__name__, step))),
-        before=tuple(found.before),
-        blocks=tuple(found.blocks),
-        broken=tuple(dict.fromkeys(found.broken)),
-        may_stay=frozenset(one.name for one in world.services if one.assumed) - found.must_go,
+        before=tuple(drafts.before),
+        blocks=tuple(drafts.blocks),
+        broken=tuple(dict.fromkeys(drafts.broken)),
+        may_stay=frozenset(service.name for service in world.services if service.assumed)
+        - drafts.must_go,
     )
 
 

@@ -42,12 +42,12 @@ class Services:
         One that the change leaves as it is may be expected to move to the new schema.
         """
         old, new = ({client.name: client for client in clients} for clients in (base, head))
-        found = (self._service(old.get(name), new.get(name)) for name in sorted({*old, *new}))
-        return tuple(service for service in found if service.before or service.after)
+        services = (self._service(old.get(name), new.get(name)) for name in sorted({*old, *new}))
+        return tuple(service for service in services if service.before or service.after)
 
     def _service(self, old: Client | None, new: Client | None) -> Service:
         name = new.name if new else old.name if old else ""
-        before, after = self._uses(old, told=False), self._uses(new, told=True)
+        before, after = self._uses(old, reported=False), self._uses(new, reported=True)
         if _has_errors(new):
             after = before  # what it is to work with cannot be read, which is no step
         if before != after:
@@ -55,15 +55,15 @@ class Services:
         moved = tuple(self._with_new_schema(use) for use in after)
         return Service(name=name, before=before, after=moved, assumed=moved != before)
 
-    def _uses(self, client: Client | None, *, told: bool) -> tuple[Use, ...]:
+    def _uses(self, client: Client | None, *, reported: bool) -> tuple[Use, ...]:
         if client is None:
             return ()
         sides = ((Role.CONSUMER, client.consumes), (Role.PRODUCER, client.produces))
-        found = (
+        resolved_uses = (
             Use(
                 topic=use.topic,
                 role=role,
-                schemas=tuple(self._schemas(client, use, told=told)),
+                schemas=tuple(self._schemas(client, use, reported=reported)),
                 language=client.language,
             )
             for role, uses in sides
@@ -71,17 +71,17 @@ class Services:
             if use.topic in self.topics
         )
         # Of who is pinned to nothing, nobody knows what it works with; only that it is there.
-        return tuple(use for use in found if use.schemas or self.topics[use.topic].deleted)
+        return tuple(use for use in resolved_uses if use.schemas or self.topics[use.topic].deleted)
 
     def _schemas(
-        self, client: Client, use: Consumes | Produces, *, told: bool
+        self, client: Client, use: Consumes | Produces, *, reported: bool
     ) -> Iterator[UsedSchema]:
         for schema in use.schemas:
-            found = self._resolve(schema, use.topic, client.language)
-            if found is not None:
-                yield found
-            if told and isinstance(schema, VersionPin):
-                self._add_finding(client, use, schema.version, exists=found is not None)
+            resolved = self._resolve(schema, use.topic, client.language)
+            if resolved is not None:
+                yield resolved
+            if reported and isinstance(schema, VersionPin):
+                self._add_finding(client, use, schema.version, exists=resolved is not None)
 
     def _resolve(
         self, schema: ClientSchema, topic: TopicName, language: ClientLanguage | None

@@ -91,17 +91,17 @@ def _lets_in(
 _RANKS: Final = {Register: 0, Upgrade: 1, Drain: 2, Delete: 3}
 
 
-def order(found: Constraints) -> Rollout:
+def order(constraints: Constraints) -> Rollout:
     """A sort of the steps: each wave as early as it can be, registrations first within it."""
-    broken = tuple(block.reason for block in found.broken)
-    blocks = found.blocks or _cycle(found)
+    broken = tuple(block.reason for block in constraints.broken)
+    blocks = constraints.blocks or _cycle(constraints)
     if blocks:
-        return Rollout(blocks=blocks, broken=broken, may_stay=found.may_stay)
-    waits: dict[Step, list[Constraint]] = {step: [] for step in found.steps}
-    for constraint in found.before:
+        return Rollout(blocks=blocks, broken=broken, may_stay=constraints.may_stay)
+    waits: dict[Step, list[Constraint]] = {step: [] for step in constraints.steps}
+    for constraint in constraints.before:
         waits[constraint.then].append(constraint)
     steps = _sort_steps(waits)
-    return Rollout(steps=steps, broken=broken, may_stay=found.may_stay)
+    return Rollout(steps=steps, broken=broken, may_stay=constraints.may_stay)
 
 
 def _sort_steps(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
@@ -123,16 +123,16 @@ def _rank(step: Step) -> tuple[int, Step]:
     return _RANKS[type(step)], step
 
 
-def _cycle(found: Constraints) -> tuple[Block, ...]:
+def _cycle(constraints: Constraints) -> tuple[Block, ...]:
     """The steps that each wait for the next, with the reasons of all of them."""
-    graph: dict[Step, set[Step]] = {step: set() for step in found.steps}
-    for constraint in found.before:
+    graph: dict[Step, set[Step]] = {step: set() for step in constraints.steps}
+    for constraint in constraints.before:
         graph[constraint.then].add(constraint.first)
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         steps: list[Step] = error.args[1]
-        return (_block(steps, found.before),)
+        return (_block(steps, constraints.before),)
     return ()
 
 
@@ -149,8 +149,8 @@ def _block(steps: list[Step], constraints: Iterable[Constraint]) -> Block:
 
 
 def _clause(reason: Reason) -> str:
-    said = reason.sentence()
-    return f"{said[:1].lower()}{said[1:]}" if reason.moment or reason.state else said
+    sentence = reason.sentence()
+    return f"{sentence[:1].lower()}{sentence[1:]}" if reason.moment or reason.state else sentence
 
 
 # A world to its rollout: with everybody who may upgrade, or else with those who have to.

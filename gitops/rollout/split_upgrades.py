@@ -22,12 +22,12 @@ def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraint
 
     Raises PayloadError for a history that cannot be read.
     """
-    found, rollout = solve(model)
+    solved, rollout = solve(model)
     count = merge_count(rollout)
     if count <= 1 and not rollout.blocks:
-        return model, found, rollout
+        return model, solved, rollout
     # Without an order `found` is of a model in which some stay behind.
-    whole = constraints(model) if rollout.blocks else found
+    whole = constraints(model) if rollout.blocks else solved
     first_parts = _first_parts(model, whole)
     split_found = constraints(first_parts)
     split = order(split_found)
@@ -35,7 +35,7 @@ def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraint
     is_same = not (whole.blocks or split.blocks) and split.may_stay == whole.may_stay
     if is_same and (rollout.blocks or merge_count(split) < count):
         return first_parts, split_found, split
-    return model, found, rollout
+    return model, solved, rollout
 
 
 def _first_parts(model: RolloutModel, found: Constraints) -> RolloutModel:

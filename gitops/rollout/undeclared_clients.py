@@ -20,12 +20,12 @@ def undeclared_clients(
 ) -> Iterator[Finding]:
     """A finding for each of these topics whose statistics show clients that nobody declares."""
     for topic in sorted(topics):
-        found = observed.topics.get(topic)
-        if found is None:
+        observed_topic = observed.topics.get(topic)
+        if observed_topic is None:
             continue
-        names = list(client_names(found.undeclared(topic, clients)))
+        names = list(client_names(observed_topic.undeclared(topic, clients)))
         if names:
-            is_one = len(names) == 1 and not found.left_out
+            is_one = len(names) == 1 and not observed_topic.left_out
             yield make_finding(
                 "CLIENT-R011",
                 f"{name_list(names, _MOST_NAMES)} of {topic} {'is' if is_one else 'are'} live and "

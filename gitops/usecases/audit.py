@@ -71,7 +71,7 @@ def audit(
             hint="name another one; without --as-if-strategy the strategy in force is the measure",
         )
     namespaces = tuple(sorted(set(request.namespaces))) or registry.list_namespaces()
-    found = Audit(_settings(registry, request))
+    audit_result = Audit(_settings(registry, request))
     parts = (
         (count, part)
         for count, name in enumerate(namespaces)
@@ -85,19 +85,19 @@ def audit(
         looked_at = looked_at or part.namespace is not None
         for limit in part.limits:
             refused = refused or limit
-            found.skip(limit)
-        found.add_unread(part.unread)
+            audit_result.skip(limit)
+        audit_result.add_unread(part.unread)
         if part.namespace is None:
             continue
-        namespace_audit = namespace_audit or found.namespace(*part.namespace)
-        found.add(namespace_audit, _in_turn(part.topics))
+        namespace_audit = namespace_audit or audit_result.namespace(*part.namespace)
+        audit_result.add(namespace_audit, _in_turn(part.topics))
         registered += (state.topic for state in part.topics if state.history.entries)
         if part.last:
-            found.end(namespace_audit)
+            audit_result.end(namespace_audit)
             namespace_audit = None
     if refused and not looked_at:  # no answer about anything is no good answer
         raise OutsideError(f"nothing can be read: {refused}", where=registry.address, hint=_RIGHTS)
-    report = found.report(request.severities)
+    report = audit_result.report(request.severities)
     hints = {"release": releases_hint(report)}
     of_brokers = (
         *conflict_findings(report.broker),

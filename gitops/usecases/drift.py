@@ -137,13 +137,15 @@ def adopt_drift(
 
     Raises UsageError for a subject that has not drifted, OutsideError.
     """
-    drifted = {one.subject for one in found_drift.report.drifts}
+    drifted = {drift.subject for drift in found_drift.report.drifts}
     if strange := sorted(map(str, {*subjects} - drifted)):
         verb = "has" if len(strange) == 1 else "have"
         hint = "`pulsar-gitops drift` lists what has drifted"
         raise UsageError(f"{', '.join(strange)} {verb} not drifted", hint=hint)
-    drifts = [one for one in found_drift.report.drifts if not subjects or one.subject in subjects]
-    new = frozenset(one.namespace for one in drifts if isinstance(one, UnmanagedNamespace))
+    drifts = [
+        drift for drift in found_drift.report.drifts if not subjects or drift.subject in subjects
+    ]
+    new = frozenset(drift.namespace for drift in drifts if isinstance(drift, UnmanagedNamespace))
     namespaces = planning.registry.observe(Scope(namespaces=new)).namespaces if new else {}
     observed = found_drift.observed
     return adopt(

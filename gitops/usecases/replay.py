@@ -164,15 +164,15 @@ def replay_change(
 
 
 def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...]:
-    found = dict.fromkeys(TopicName.parse(name) for name in names)
-    for topic in found:
+    topics = dict.fromkeys(TopicName.parse(name) for name in names)
+    for topic in topics:
         if topic not in repository.topics:
             known = [str(each) for each in repository.topics]
             raise UsageError(
                 f"no manifest declares the topic '{topic}'",
                 hint=did_you_mean(str(topic), known) or "topics are named tenant/namespace/topic",
             )
-    return tuple(found)
+    return tuple(topics)
 
 
 def _topics_with_samples(

@@ -57,15 +57,15 @@ def read_history(registry: Registry, topic: TopicName) -> SchemaHistory:
 def read_version(registry: Registry, topic: TopicName, version: int | None) -> SchemaEntry:
     """One version of a topic, the latest without a number; raises as `read_history`."""
     entries = read_history(registry, topic).entries
-    found = [entry for entry in entries if version is None or entry.version == version]
-    if not found:
+    matching = [entry for entry in entries if version is None or entry.version == version]
+    if not matching:
         known = ", ".join(str(entry.version) for entry in entries[-_SHOWN:])
         raise NotThereError(
             f"{topic} has no version {version}",
             where=registry.address,
             hint=f"the newest are {known}; `pulsar-gitops schemas versions {topic}` lists all",
         )
-    return found[-1]
+    return matching[-1]
 
 
 def upload_findings(

@@ -90,7 +90,7 @@ def restore(
             trusts_files=trust_files,
         )
         journaled = read_versions(opened.root, live.name, live.address)
-        found = usecase.restore(
+        restored = usecase.restore(
             recorded,
             live,
             progress,
@@ -98,12 +98,12 @@ def restore(
             unfinished=journaled.unfinished,
         )
         taken = recorded_time(opened.tree, snapshot.name)
-        found = replace(found, release=_release(snapshot.broker), taken=taken)
-        result = RestoreResult(restore=found, dry_run=dry_run)
-        if found.plan.actions and not dry_run:
+        restored = replace(restored, release=_release(snapshot.broker), taken=taken)
+        result = RestoreResult(restore=restored, dry_run=dry_run)
+        if restored.plan.actions and not dry_run:
             path = journal or opened.root / ".gitops" / f"{live.name}.restore.journal"
             require_inside(opened.root, path)
-            result = _carry_out(found, recorded, live, path, progress)
+            result = _carry_out(restored, recorded, live, path, progress)
     print_result(result, Display(output_format=output_format, output=output, no_color=no_color))
     if result.error:
         raise result.error
@@ -118,7 +118,7 @@ def _release(broker: BrokerSettings) -> str:
 
 
 def _carry_out(
-    found: Restore, recorded: RecordedRegistry, live: Registry, path: Path, progress: Progress
+    restored: Restore, recorded: RecordedRegistry, live: Registry, path: Path, progress: Progress
 ) -> RestoreResult:
     """Apply the plan with its journal and read all versions back; no signal cuts an action."""
     from gitops.cli.plan_execution import run_actions, run_in_journal
@@ -126,34 +126,34 @@ def _carry_out(
 
     state = recorded.state
     namespaces = {*state.namespaces, *(topic.namespace for topic in state.topics)}
-    execution = _execution(found, frozenset(map(str, namespaces)), path)
+    execution = _execution(restored, frozenset(map(str, namespaces)), path)
     results: list[Result] = []
     error = run_in_journal(
         execution, lambda asked: run_actions(execution, live, progress, results.append, asked)
     )
     if error:
-        return RestoreResult(restore=found, results=results, error=error)
+        return RestoreResult(restore=restored, results=results, error=error)
     try:
         verified = check(recorded, live, progress)
     except GitopsError as unread:
-        return RestoreResult(restore=found, results=results, error=_unread_error(unread))
+        return RestoreResult(restore=restored, results=results, error=_unread_error(unread))
     except KeyboardInterrupt:
         signals.hold()  # until the report is printed
         what = "interrupted: everything was written, and was not read back to the end"
         interrupted = InterruptedApplyError(what, where=live.address, hint=_REPEAT)
-        return RestoreResult(restore=found, results=results, error=interrupted)
-    return RestoreResult(restore=found, results=results, check=verified)
+        return RestoreResult(restore=restored, results=results, error=interrupted)
+    return RestoreResult(restore=restored, results=results, check=verified)
 
 
-def _execution(found: Restore, namespaces: frozenset[str], path: Path) -> Execution:
+def _execution(restored: Restore, namespaces: frozenset[str], path: Path) -> Execution:
     from gitops.cli.plan_execution import Execution
     from gitops.journal.writer import JournalFile
     from gitops.planning.plan_document import digest
 
     return Execution(
-        plan=found.plan,
+        plan=restored.plan,
         # Not over the plan's whole document: that of each action is in the journal anyway.
-        digest=digest({"observed": dict(found.plan.observed), "snapshot": found.source}),
+        digest=digest({"observed": dict(restored.plan.observed), "snapshot": restored.source}),
         replan=_REPEAT,
         journal=JournalFile(path),
         command="restore",

@@ -97,13 +97,13 @@ def _run(repo: Path, request: CheckRequest, display: Display, *, migrate: bool) 
         )
     with check_change(repo, request, display) as (outcome, loaded):
         report = outcome.report
-        found = change_rollout(report, loaded, migrate=migrate)
+        change = change_rollout(report, loaded, migrate=migrate)
         print_result(
             results.RolloutResult(report=with_broker_notes(report), migrated=migrate), display
         )
         if migrate:
-            _write_migration(found.migration, loaded.change.checkout.root)
-    if found.has_broken_files:
+            _write_migration(change.migration, loaded.change.checkout.root)
+    if change.has_broken_files:
         print_message(
             f"the files have errors, so the rollout is incomplete; see `{report.command}`"
         )
@@ -111,7 +111,7 @@ def _run(repo: Path, request: CheckRequest, display: Display, *, migrate: bool) 
         print_error(error, f"no answer for {name}: ")
     if outcome.errors:
         return Exit.OUTSIDE
-    return Exit.FINDINGS if found.has_broken_files or found.is_blocked else Exit.GOOD
+    return Exit.FINDINGS if change.has_broken_files or change.is_blocked else Exit.GOOD
 
 
 def _write_migration(migration: MigrationFiles | None, root: Path) -> None:
@@ -122,8 +122,8 @@ def _write_migration(migration: MigrationFiles | None, root: Path) -> None:
         print_message("nothing to migrate: there is a safe order, or a new topic does not give one")
         return
     write_files(root, migration.files)
-    for path, said in sorted(migration.said.items()):
-        print_message(f"wrote {path}: {said}")
+    for path, remark in sorted(migration.said.items()):
+        print_message(f"wrote {path}: {remark}")
     for left in migration.left:
         print_message(f"by hand: {left}")
 
@@ -152,7 +152,7 @@ def _run_from_registry(
         progress_bar(no_color=display.no_color) as progress,
     ):
         request = plan_request(opened, registry, config)
-        found = registry_rollout(request, opened.tree.paths(), progress)
-    report = rollout_report(found.plan, found.rollout)
+        registry_order = registry_rollout(request, opened.tree.paths(), progress)
+    report = rollout_report(registry_order.plan, registry_order.rollout)
     print_result(results.RolloutResult(report=report), display)
-    return Exit.FINDINGS if is_blocked(found.rollout) else Exit.GOOD
+    return Exit.FINDINGS if is_blocked(registry_order.rollout) else Exit.GOOD
