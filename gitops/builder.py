@@ -160,7 +160,7 @@ class RecordBuilder:
             made["namespace"] = self._space
         if self._doc is not None:
             made["doc"] = self._doc
-        made["fields"] = [_field_definition(each, self._space, known) for each in self._fields]
+        made["fields"] = [_field_definition(field, self._space, known) for field in self._fields]
         aliases = {"aliases": list(dict.fromkeys(self._aliases))} if self._aliases else {}
         return made | self._type_properties | aliases
 
@@ -196,8 +196,8 @@ def _default(given: _Field) -> Default:
     """The default in JSON: of plain types but bytes, as Pulsar's builder (4.0.7)."""
     with suppress(DefaultMismatchError):
         if given.type in _PLAIN and given.type != "bytes":
-            found: Default = _DEFAULTS.find(given.type, given.default)
-            return found
+            result: Default = _DEFAULTS.find(given.type, given.default)
+            return result
     raise UsageError(
         f"{given.default!r} is not a default of the type {given.type}",
         where=given.name,

@@ -45,8 +45,10 @@ class UnreadableTopicsError(OutsideError):
     """
 
     def __init__(self, state: RegistryState, reasons: Mapping[TopicName, str], where: str) -> None:
-        first, more = min(reasons.items()), len(reasons) - 1
-        others = f" (and {more} more topic{'' if more == 1 else 's'} like this)" if more else ""
+        first, number = min(reasons.items()), len(reasons) - 1
+        others = (
+            f" (and {number} more topic{'' if number == 1 else 's'} like this)" if number else ""
+        )
         super().__init__(
             f"the schemas of {first[0]} cannot be read: {first[1]}{others}",
             where=where,

@@ -119,6 +119,6 @@ class _Calls:
             self._waiting.put(None)
 
     def _run(self) -> None:
-        while (each := self._waiting.get()) is not None:
-            work, call = each
+        while (items := self._waiting.get()) is not None:
+            work, call = items
             self._answers.put((work, made(call)))

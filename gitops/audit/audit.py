@@ -158,10 +158,10 @@ class Audit:
         target = self._settings.target
         if target is None or target.rules == topic.line.rules:
             return
-        if found := differences(topic, target):
+        if items := differences(topic, target):
             # Most topics lose the same for the same reasons: those are kept once.
-            found = self._known.setdefault(found, found)
-            self._differences.append(TopicDifferences(topic=topic.name, differences=found))
-            deadline = upgrade_deadline(topic, target, self._settings.others, found)
+            items = self._known.setdefault(items, items)
+            self._differences.append(TopicDifferences(topic=topic.name, differences=items))
+            deadline = upgrade_deadline(topic, target, self._settings.others, items)
             self._deadlines[str(topic.name)] = deadline
-            yield from upgrade_causes(topic, target, deadline, found)
+            yield from upgrade_causes(topic, target, deadline, items)

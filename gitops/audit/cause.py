@@ -54,7 +54,7 @@ class CauseGroups:
 
         The order of the first ones of each cause is kept.
         """
-        for cause in (each.marked(assumed or {}) for each in causes):
+        for cause in (item.marked(assumed or {}) for item in causes):
             key = (cause.finding.rule, cause.message, cause.finding.hint)
             self._groups.setdefault(key, []).append(cause.finding)
 

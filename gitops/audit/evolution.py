@@ -54,8 +54,8 @@ def _evolved_halves(latest: StoredSchema) -> StoredSchema | None:
 def _evolved_descriptors(latest: StoredSchema) -> StoredSchema | None:
     envelope = _parsed(latest.data)
     files = base64.b64decode(envelope["fileDescriptorSet"]) + _UNUSED_FILE
-    more = {**envelope, "fileDescriptorSet": base64.b64encode(files).decode()}
-    return replace(latest, data=json.dumps(more).encode())
+    mapping = {**envelope, "fileDescriptorSet": base64.b64encode(files).decode()}
+    return replace(latest, data=json.dumps(mapping).encode())
 
 
 _BY_FORM: Final[Mapping[DefinitionForm | None, Callable[[StoredSchema], StoredSchema | None]]] = {

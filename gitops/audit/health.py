@@ -91,7 +91,7 @@ def _poison(topic: AuditedTopic) -> Iterator[Cause]:
     asks (4.0.7, 5.0.0-M1).
     """
     if topic.latest.type in AVRO_DEFINED:
-        asked = iter([(version, "", one) for version, one in topic.history.entries])
+        asked = iter([(version, "", item) for version, item in topic.history.entries])
         rests_on: tuple[str, ...] = (RELEASE,)
     elif topic.policies.strategy not in _NO_PROMISE:
         asked, rests_on = _halves(topic), topic.rests_on(RELEASE, STRATEGY)
@@ -155,15 +155,15 @@ def _unchecked(topic: AuditedTopic) -> Iterator[Cause]:
     """
     types, strategy = topic.line.types, topic.policies.strategy
     rests_on = topic.rests_on(RELEASE, STRATEGY)
-    entries, told = topic.history.entries, set[tuple[str, str]]()
+    entries, texts = topic.history.entries, set[tuple[str, str]]()
     for index, (version, new) in enumerate(entries):
         stops: list[Remark] = []
         for old, remark in changes_of_all(types, entries[:index], new, strategy):
             place, is_step = (remark.rule, remark.path), old == entries[index - 1][0]
             if (remark.stops_readers or remark.stops_old_readers) and (
-                is_step or place not in told
+                is_step or place not in texts
             ):
-                told.add(place)
+                texts.add(place)
                 stops.append(remark)
         if not stops:
             continue

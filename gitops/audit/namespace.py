@@ -129,8 +129,8 @@ class NamespaceAudit:
         whole = stricter_cause(str(self.name), self._strategy, self._by, all_fit, whole=True)
         if whole:
             yield whole
-        for each in (*self._own, *([] if whole else self._inherited)):
-            if cause := stricter_cause(*each, whole=False):
+        for items in (*self._own, *([] if whole else self._inherited)):
+            if cause := stricter_cause(*items, whole=False):
                 yield cause
 
     def _open_cause(self) -> Cause:
@@ -216,12 +216,12 @@ class NamespaceAudit:
 
     def _bare_cause(self) -> Cause:
         named = ", ".join(self._bare[:_NAMED])
-        more = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
+        remainder = f" and {len(self._bare) - _NAMED:,} more" if len(self._bare) > _NAMED else ""
         verb = "has" if len(self._bare) == 1 else "have"
         all_topics = len(self._bare) + self._with_schema
         finding = make_finding(
             NO_SCHEMA,
-            f"{len(self._bare):,} of {all_topics:,} topics {verb} no schema: {named}{more}",
+            f"{len(self._bare):,} of {all_topics:,} topics {verb} no schema: {named}{remainder}",
             subject=str(self.name),
             hint="register a schema, or leave them as they are if bytes are intended",
         )
@@ -240,7 +240,7 @@ def _retention_text(retention: Retention) -> str:
 
 def _time_text(minutes: int) -> str:
     """In the largest unit without a rest."""
-    size, noun = next(each for each in _UNITS if minutes % each[0] == 0)
+    size, noun = next(items for items in _UNITS if minutes % items[0] == 0)
     number = minutes // size
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -62,8 +62,8 @@ def _are_read_alike(topic: AuditedTopic, target: BrokerLine) -> bool:
 
 def refused(topic: AuditedTopic, line: BrokerLine) -> frozenset[Asked]:
     """All that a line refuses, whatever the present one answers."""
-    found = answers(topic, line, candidates(topic))
-    return frozenset(asked for asked, answer in found.items() if not answer.accepted)
+    grouped = answers(topic, line, candidates(topic))
+    return frozenset(asked for asked, answer in grouped.items() if not answer.accepted)
 
 
 def candidates(topic: AuditedTopic) -> tuple[Candidate, ...]:

@@ -23,7 +23,7 @@ def upgrade_steps(
     `deadlines` are by topic: "at once" comes before "before the first broker".
     """
     rules = {finding.rule for finding in findings}
-    parts = {each: _subjects(findings, deadlines, each) for each in sorted({*deadlines.values()})}
+    parts = {text: _subjects(findings, deadlines, text) for text in sorted({*deadlines.values()})}
     loses_external = present.rules.has_external and not target.rules.has_external
     external = "; of the type EXTERNAL with --force" if loses_external else ""
     for deadline, subjects in parts.items():
@@ -53,7 +53,7 @@ def _subjects(
     findings: Iterable[Finding], deadlines: Mapping[str, str], deadline: str
 ) -> dict[str, set[str]]:
     """The topics of each rule with this deadline."""
-    found: dict[str, set[str]] = {}
+    grouped: dict[str, set[str]] = {}
     for finding in findings:
         topics = {
             member.subject
@@ -61,8 +61,8 @@ def _subjects(
             if deadlines.get(member.subject) == deadline
         }
         if topics:
-            found.setdefault(finding.rule, set()).update(topics)
-    return found
+            grouped.setdefault(finding.rule, set()).update(topics)
+    return grouped
 
 
 def releases_hint(report: AuditReport) -> str:
@@ -81,9 +81,9 @@ def releases_hint(report: AuditReport) -> str:
 
 def _named(subjects: Mapping[str, set[str]], *rules: str) -> str:
     """The topics of these rules: few by name; of many some, how many, and where all are."""
-    found = [rule for rule in rules if rule in subjects]
-    topics = sorted({topic for rule in found for topic in subjects[rule]})
-    named, left, place = ", ".join(topics[:_NAMED]), len(topics) - _NAMED, " and ".join(found)
+    texts = [rule for rule in rules if rule in subjects]
+    topics = sorted({topic for rule in texts for topic in subjects[rule]})
+    named, left, place = ", ".join(topics[:_NAMED]), len(topics) - _NAMED, " and ".join(texts)
     if left <= 0:
         return f"{named} ({place})" if topics else ""
     return f"each of {len(topics):,} topics ({named} and {left:,} more: all are under {place})"

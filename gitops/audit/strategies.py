@@ -141,7 +141,7 @@ def stricter_cause(
 
     `by` is who sets the strategy that is in force `now`.
     """
-    strictest = next((each for each in STRICTEST_FIRST if each in fitting), None)
+    strictest = next((item for item in STRICTEST_FIRST if item in fitting), None)
     if strictest is None:
         return None
     what = "all topics satisfy" if whole else "the topic's history satisfies"

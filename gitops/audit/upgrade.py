@@ -52,13 +52,13 @@ def upgrade_deadline(
     topic: AuditedTopic,
     target: BrokerLine,
     other_broker_lines: Sequence[BrokerLine],
-    found: Sequence[Difference],
+    items: Sequence[Difference],
 ) -> str:
     """By when to mend what brokers of the target line refuse.
 
     `others` are further lines in the cluster: one that refuses some of it does so today.
     """
-    lost = {difference.asked for difference in found if difference.is_loss}
+    lost = {difference.asked for difference in items if difference.is_loss}
     for line in other_broker_lines:
         if any(
             difference.is_loss and difference.asked in lost
@@ -69,11 +69,11 @@ def upgrade_deadline(
 
 
 def upgrade_causes(
-    topic: AuditedTopic, target: BrokerLine, deadline: str, found: Sequence[Difference]
+    topic: AuditedTopic, target: BrokerLine, deadline: str, items: Sequence[Difference]
 ) -> Iterator[Cause]:
     """One for each fault that stops something, one for other refusals, one for what is free."""
-    lost = [difference for difference in found if difference.is_loss]
-    gained = [difference for difference in found if not difference.is_loss]
+    lost = [difference for difference in items if difference.is_loss]
+    gained = [difference for difference in items if not difference.is_loss]
     if lost:
         yield from _losses(topic, target, deadline, lost)
     if gained:
@@ -90,7 +90,7 @@ def _losses(
     latest = topic.latest_version
     # A tombstone leaves the entry, on which the older store fails as before (Pulsar 4.0.7).
     how = " with --force (a tombstone is not enough)" if unknown_type(topic.history, target) else ""
-    again = next((one.remedy for one in faults if latest in one.versions), _AGAIN)
+    again = next((item.remedy for item in faults if latest in item.versions), _AGAIN)
     elsewhere = {version for fault in faults[1:] for version in fault.versions}
     for number, fault in enumerate(faults):
         own = [
@@ -139,13 +139,17 @@ def _switch(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
         return ""
     left = refused(topic, with_switch)
     asked = [difference.asked for difference in lost]
-    if not (kept := [one for one in asked if one not in left]):
+    if not (kept := [items for items in asked if items not in left]):
         return ""
     latest = topic.latest_version
     keeps = "schemaJsonAllowLegacyJacksonFormat=true on every broker keeps"
-    said = f"{keeps} {_operations(kept, latest)}"
-    still = [one for one in sorted(left, key=str) if one in asked or _is_registration(one, latest)]
-    return f"{said}; {_operations(still, latest)} need: " if still else f"{said}; without it: "
+    text = f"{keeps} {_operations(kept, latest)}"
+    still = [
+        items
+        for items in sorted(left, key=str)
+        if items in asked or _is_registration(items, latest)
+    ]
+    return f"{text}; {_operations(still, latest)} need: " if still else f"{text}; without it: "
 
 
 def _is_registration(asked: Asked, latest: int) -> bool:
@@ -189,14 +193,14 @@ def _gain(topic: AuditedTopic, target: BrokerLine, gained: Sequence[Difference])
 
 def _faults(topic: AuditedTopic, target: BrokerLine) -> list[_Fault]:
     """By rule and reason, in the order of the oldest version of each."""
-    found: dict[tuple[str, str, str], list[int]] = {}
+    grouped: dict[tuple[str, str, str], list[int]] = {}
     for version, schema in topic.history.entries:
         if reason := _fault_reason(schema, topic.line, target):
             rule, remedy = _kind(schema, topic.line, target)
-            found.setdefault((rule, reason, remedy), []).append(version)
+            grouped.setdefault((rule, reason, remedy), []).append(version)
     return [
         _Fault(rule=rule, reason=reason, remedy=remedy, versions=tuple(versions))
-        for (rule, reason, remedy), versions in found.items()
+        for (rule, reason, remedy), versions in grouped.items()
     ]
 
 
@@ -240,17 +244,17 @@ def _needs_switch(schema: StoredSchema, present: BrokerLine, target: BrokerLine)
 
 
 def _effects(topic: AuditedTopic, lost: Sequence[Difference], target: BrokerLine) -> str:
-    said = _operations([difference.asked for difference in lost], topic.latest_version)
-    return f"{target.name} refuses {said}"
+    text = _operations([difference.asked for difference in lost], topic.latest_version)
+    return f"{target.name} refuses {text}"
 
 
-def _operations(found: Iterable[Asked], latest: int) -> str:
+def _operations(items: Iterable[Asked], latest: int) -> str:
     """`producers and uploads with the same or a new schema, consumers with a new schema`.
 
     The same one is the latest; where that is not refused it is an older one.
     """
     asked: dict[Operation, set[int | None]] = {}
-    for operation, version in found:
+    for operation, version in items:
         asked.setdefault(operation, set()).add(version)
     alike: dict[str, list[str]] = {}
     for operation, who in _WHO.items():

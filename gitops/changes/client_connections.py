@@ -492,8 +492,8 @@ def _reading_answer(use: _Use, offer: Offer, target: ConnectionTarget) -> Answer
     misread = misread_versions(use.language, offer, target)
     if not misread:
         return None
-    more = f" ({len(misread) - 1} more)" if len(misread) > 1 else ""
-    return Answer(verdict="misreads", reason=f"{misread[0].text}{more}", admission=admission)
+    remainder = f" ({len(misread) - 1} more)" if len(misread) > 1 else ""
+    return Answer(verdict="misreads", reason=f"{misread[0].text}{remainder}", admission=admission)
 
 
 def _connect_producer(use: _Use, target: ConnectionTarget) -> tuple[list[Answer], StoredHistory]:

@@ -125,11 +125,11 @@ _Declared = tuple[NamespaceName | None, TopicName | None]
 def _at(checkout: Checkout, commit: str) -> Iterator[_Declared]:
     """What the manifests of a commit are about; only those with a key `topic` are read."""
     tree = tree_of(checkout, commit)
-    found = layout(tree.paths())
+    result = layout(tree.paths())
     named = files_with_words(checkout, commit, TOPIC_KEYS, [".yaml"])
-    for file in found.namespaces:
+    for file in result.namespaces:
         yield folder_namespace(file), None
-    for file in found.topics:
+    for file in result.topics:
         yield folder_namespace(file), _topic(tree, file) if file in named else topic_of_path(file)
 
 
@@ -143,7 +143,7 @@ def _topic(tree: CommitTree, file: str) -> TopicName | None:
 def _before(checkout: Checkout, commit: str) -> Iterator[_Declared]:
     """What manifests were about that were removed or changed since."""
     replaced = replaced_files(checkout, commit, _MANIFESTS)
-    topics = frozenset(layout(each.path for each in replaced).topics)
+    topics = frozenset(layout(item.path for item in replaced).topics)
     for version in replaced:
         namespace = folder_namespace(version.path)
         if version.path not in topics:
@@ -198,30 +198,30 @@ def find_unmanaged(
     names = sorted({*managed.namespaces, *known.namespaces})
     taken = _by_namespace(topic.keeper for topic in managed.topics)
     named = _by_namespace(known.topics)
-    found: dict[NamespaceName, _Namespace] = {}
+    grouped: dict[NamespaceName, _Namespace] = {}
     for done, name in enumerate(names):
         progress("looking for unmanaged topics", done, len(names))
         try:
             state = managed.namespaces.get(name)
             without_manifest = _Wanted(named=named[name], taken=taken[name])
-            found[name] = _look_into(name, registry, state, without_manifest)
+            grouped[name] = _look_into(name, registry, state, without_manifest)
         except OutsideError:
             if required:
                 raise
     topics = [
-        (topic, namespace.listed) for namespace in found.values() for topic in namespace.topics
+        (topic, namespace.listed) for namespace in grouped.values() for topic in namespace.topics
     ]
     return UnmanagedTopics(
-        topics=tuple(one for one, _ in topics if not one.is_empty),
+        topics=tuple(item for item, _ in topics if not item.is_empty),
         without_schema=tuple(
-            one.topic for one, listed in topics if one.is_empty and one.topic in listed
+            item.topic for item, listed in topics if item.is_empty and item.topic in listed
         ),
         namespaces=tuple(
             name
-            for name, namespace in found.items()
+            for name, namespace in grouped.items()
             if namespace.exists and name not in managed.namespaces
         ),
-        unlisted=tuple(name for name in names if name not in found),
+        unlisted=tuple(name for name in names if name not in grouped),
     )
 
 
@@ -268,6 +268,6 @@ def similar_topic(registry: Registry, topic: TopicName) -> str:
         known = registry.list_topics(topic.namespace)
     except OutsideError:
         return ""
-    names = {each.local_name: each for each in known}
+    names = {item.local_name: item for item in known}
     near = closest(topic.local_name, names)
     return f"did you mean {names[near]}?" if near else ""

@@ -82,9 +82,9 @@ def _with_next_version(known: TopicState, info: SchemaInfo) -> TopicState:
 
 def _sentence(missing: Iterable[TopicState]) -> str:
     topics = sorted(missing, key=lambda state: state.topic)
-    said = [f"{topic.topic} (v{topic.history.next_version - 1})" for topic in topics[:_MOST_NAMED]]
-    more = len(topics) - len(said)
-    names = ", ".join([*said, *([f"{more} more"] if more else [])])
+    texts = [f"{topic.topic} (v{topic.history.next_version - 1})" for topic in topics[:_MOST_NAMED]]
+    number = len(topics) - len(texts)
+    names = ", ".join([*texts, *([f"{number} more"] if number else [])])
     return (
         "The snapshot does not contain the base's definitions of these topics; they are assumed "
         f"to be registered after it: {names}."

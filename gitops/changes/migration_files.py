@@ -34,11 +34,11 @@ def insert_entry(text: str, line: int, entry: str) -> str | None:
 
     They are indented as that item. None where the list is not written with a dash for each item.
     """
-    lines = [f"{each}\n" for each in text.split("\n")]
+    lines = [f"{word}\n" for word in text.split("\n")]
     for number in range(min(line, len(lines)) - 1, -1, -1):
         match = _ITEM.match(lines[number])
         if match and _is_above(match[1], lines[number + 1 : line]):
-            added = [match[1] + each for each in entry.splitlines(keepends=True)]
+            added = [match[1] + word for word in entry.splitlines(keepends=True)]
             return "".join([*lines[:number], *added, *lines[number:]])[:-1]
         if lines[number].strip() and not lines[number].startswith((" ", "#")):
             return None
@@ -47,7 +47,7 @@ def insert_entry(text: str, line: int, entry: str) -> str | None:
 
 def _is_above(indent: str, below: list[str]) -> bool:
     """Whether these lines belong to an item of that indentation."""
-    return all(each.startswith(f"{indent}  ") or not each.strip() for each in below)
+    return all(text.startswith(f"{indent}  ") or not text.strip() for text in below)
 
 
 _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
@@ -91,9 +91,9 @@ class _Files:
         """Old topic → new topic."""
         return {migration.topic: migration.to for migration in self.migrations}
 
-    def put(self, path: str, content: bytes, said: str) -> None:
+    def put(self, path: str, content: bytes, text: str) -> None:
         self.written.files[path] = content
-        self.written.said[path] = said
+        self.written.said[path] = text
 
     def add_topic(self, migration: Migration) -> None:
         """The schema of the change is the first version of the new topic."""
@@ -107,18 +107,18 @@ class _Files:
             policies=wanted.policies,
         )
         taken = {*self.loaded.change.head_tree.paths(), *self.written.files}
-        said = f"the schema of the change, for {migration.to}"
+        text = f"the schema of the change, for {migration.to}"
         remark = f"# Replaces {migration.topic} once all consumers read both.\n"
         unshared = {migration.to} if self._needs_types_of_its_own(migration.topic) else ()
         files = render(RegistryState(topics={migration.to: state}), taken=taken, unshared=unshared)
         for path, content in files.items():
             if path.endswith(".yaml"):
                 head, end, rest = content.partition(b"\n")
-                self.put(path, head + end + remark.encode() + rest, said)
+                self.put(path, head + end + remark.encode() + rest, text)
             elif unshared:
-                self.put(path, avsc_layout(path, content, entries[0].info), said)
+                self.put(path, avsc_layout(path, content, entries[0].info), text)
             else:
-                self.put(path, self._lay_out(migration.topic) or content, said)
+                self.put(path, self._lay_out(migration.topic) or content, text)
 
     def _needs_types_of_its_own(self, topic: TopicName) -> bool:
         """Whether shared types change, which go back for the old topic, or are in a pair's text."""
@@ -152,7 +152,7 @@ class _Files:
 
     def change_client(self, client: Client) -> None:
         """A consumer reads both topics; who only writes does not move yet."""
-        before = next((one for one in self.loaded.base.clients if one.name == client.name), None)
+        before = next((item for item in self.loaded.base.clients if item.name == client.name), None)
         if not any(use.topic in self.moved for use in _uses(client) + _uses(before)):
             return
         path = client.location.file
@@ -189,8 +189,8 @@ class _Files:
             text = insert_entry(text, use.location.line, self._entry(use)) or text
         edited = text.encode("utf-8", "surrogateescape")
         if edited != self.loaded.change.head_tree.read(path):
-            said = f"consumes {self._new(client)}, too" if reads else "as in the base again"
-            self.put(path, edited, f"{client.name} {said}")
+            message = f"consumes {self._new(client)}, too" if reads else "as in the base again"
+            self.put(path, edited, f"{client.name} {message}")
 
     def _entry(self, use: Consumes) -> str:
         word = use.schemas[0] if use.schemas and isinstance(use.schemas[0], str) else None
@@ -208,7 +208,7 @@ class _Files:
     def _missing_topics(self, client: Client) -> Iterator[str]:
         """The new topics that a consumer does not have, of whom nothing was said yet."""
         place, topics = f"{client.location.file}: ", {use.topic for use in client.consumes}
-        if not any(each.startswith(place) for each in self.written.left):
+        if not any(text.startswith(place) for text in self.written.left):
             for old, new in self.moved.items():
                 if old in topics and new not in topics:
                     yield f"{place}declare that {client.name} consumes {new}, too"

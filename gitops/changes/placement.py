@@ -98,7 +98,7 @@ class _Placing:
     @cached_property
     def _files(self) -> Mapping[str, tuple[str, ...]]:
         both = (self.touched.topics, self.touched.namespaces)
-        return {str(name): files for each in both for name, files in each.items()}
+        return {str(name): files for mapping in both for name, files in mapping.items()}
 
 
 class ChangedLines:
@@ -171,8 +171,8 @@ def _line_with(hunk: Hunk, word: str) -> int | None:
     if not word:
         return first
     has = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)").search
-    found = (hunk.new + number for number, text in enumerate(hunk.added) if has(text))
-    return next(found, first if any(map(has, hunk.removed)) else None)
+    items = (hunk.new + number for number, text in enumerate(hunk.added) if has(text))
+    return next(items, first if any(map(has, hunk.removed)) else None)
 
 
 def _distance(hunk: Hunk, start: int, end: int, where: Location) -> int:

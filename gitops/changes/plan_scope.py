@@ -141,7 +141,7 @@ def _concerns(
             return any(namespace.tenant == tenant for namespace in scope.namespaces)
         case [tenant, local_name, name]:
             namespace = f"{tenant}/{local_name}"
-            if any(namespace == str(one) for one in scope.namespaces):
+            if any(namespace == str(item) for item in scope.namespaces):
                 return True
             if name == NAMESPACE_FILE:
                 return any(namespace == str(space) for space in spaces)

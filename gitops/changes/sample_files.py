@@ -35,8 +35,8 @@ def manifests_of(
     files = {path for path in changed if not path.endswith(_NO_DATA)}
     if not files or CONFIG not in tree.paths():
         return {}
-    found = search({word for path in files for word in _search_words(path)}, (".yaml",))
-    manifests = {path for path in found if path.startswith("namespaces/")}.difference(changed)
+    texts = search({word for path in files for word in _search_words(path)}, (".yaml",))
+    manifests = {path for path in texts if path.startswith("namespaces/")}.difference(changed)
     if not manifests:
         return {}
     folders = ListedFolders(files)
@@ -44,7 +44,7 @@ def manifests_of(
         source.manifest.file: frozenset(_meant(folders, source))
         for source in load(SelectedTree(tree, {CONFIG, *manifests})).topics.values()
     }
-    return {manifest: its for manifest, its in named.items() if its}
+    return {manifest: words for manifest, words in named.items() if words}
 
 
 def _meant(folders: Folders, source: TopicSource) -> Iterable[str]:
@@ -84,7 +84,7 @@ def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
             if not is_external(sample):
                 wanted.add(_fixed_part(place_of(source, sample)))
     for path in tree.paths() if wanted else ():
-        if any(path == each or path.startswith(f"{each}/") for each in wanted):
+        if any(path == text or path.startswith(f"{text}/") for text in wanted):
             yield path
 
 

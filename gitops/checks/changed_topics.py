@@ -103,10 +103,10 @@ def _name(folder: str) -> str:
 
 def _submodule_findings(loaded: LoadedChange) -> Iterator[Finding]:
     """Those that are not told of already, because they stand where manifests or types do."""
-    told = {finding.location.file for finding in loaded.head.findings if finding.location}
+    texts = {finding.location.file for finding in loaded.head.findings if finding.location}
     for file in loaded.change.files:
         path = file.after or file.before or ""
-        if file.submodule and path not in told:
+        if file.submodule and path not in texts:
             yield submodule_found(path)
 
 

@@ -124,8 +124,8 @@ def snapshots_edited(
 
 
 def _names(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
-    return ", ".join([*names[:_MOST_NAMED], *more])
+    texts = [f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else []
+    return ", ".join([*names[:_MOST_NAMED], *texts])
 
 
 def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
@@ -154,7 +154,7 @@ def _is_expected(loaded: LoadedChange, change: ChangedFile) -> bool:
 def _is_same_record(old: bytes, new: bytes) -> bool:
     """Whether the same was recorded of brokers, at whatever time; a key that is twice counts."""
     try:
-        was, now = (json.loads(each, object_pairs_hook=_untimed) for each in (old, new))
+        was, now = (json.loads(data, object_pairs_hook=_untimed) for data in (old, new))
     except (ValueError, RecursionError):
         return False
     return bool(was == now)
@@ -216,6 +216,6 @@ class _Record:
 
 def _are_expected(was: Policies, now: Policies, wanted: Policies | None) -> bool:
     """Whether each policy is as it was recorded, or as the base's files say."""
-    old, said = dict(managed_items(was)), dict(managed_items(wanted)) if wanted else {}
+    old, grouped = dict(managed_items(was)), dict(managed_items(wanted)) if wanted else {}
     new = dict(managed_items(now))
-    return all(new.get(key) in (old.get(key), said.get(key)) for key in {*old, *new})
+    return all(new.get(key) in (old.get(key), grouped.get(key)) for key in {*old, *new})

@@ -43,11 +43,11 @@ def fold_consequences(
         return findings
     moved = _Moved.of(moves.values(), loaded, touched)
     folded = [finding for finding in findings if moved.leads_to(finding)]
-    told = {
+    mapping = {
         finding: replace(finding, message=f"{finding.message}{moved.text(move, folded)}")
         for finding, move in moves.items()
     }
-    return [told.get(finding, finding) for finding in findings if finding not in folded]
+    return [mapping.get(finding, finding) for finding in findings if finding not in folded]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,12 +57,12 @@ def sample_files_lost(
     topic: TopicName, sample: Sample, files: Sequence[str], where: Location
 ) -> Finding:
     """Some files of a sample, sorted, are gone or hold other messages than before."""
-    one = len(files) == 1
+    is_single = len(files) == 1
     return _finding(
         topic,
-        f"{'a file' if one else f'{len(files):,} files'} of the sample {sample.path} "
-        f"{'is' if one else 'are'} missing, or {'contains' if one else 'contain'} other messages: "
-        f"{_list_text(files)}",
+        f"{'a file' if is_single else f'{len(files):,} files'} of the sample {sample.path} "
+        f"{'is' if is_single else 'are'} missing, or {'contains' if is_single else 'contain'} "
+        f"other messages: {_list_text(files)}",
         where,
     )
 
@@ -134,8 +134,8 @@ def _limit(limit: float) -> str:
 
 
 def _columns(sample: Sample) -> str:
-    said = ", ".join(f"{name}: {its}" for name, its in sorted(sample.columns.items()))
-    return f"{{{said}}}" if said else "none"
+    text = ", ".join(f"{name}: {value}" for name, value in sorted(sample.columns.items()))
+    return f"{{{text}}}" if text else "none"
 
 
 def _setting_text(value: object) -> object:
@@ -143,8 +143,8 @@ def _setting_text(value: object) -> object:
 
 
 def _list_text(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    number = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {number:,} more" if number > 0 else "")
 
 
 # What a change takes from replays: samples, their files, what may fail in them, what is hidden.
@@ -179,10 +179,10 @@ class _Side:
         place = place_of(source, sample)
         if is_external(sample):
             return [place]
-        found = sorted(
+        texts = sorted(
             matching_entry.path for matching_entry in matching_entries(self._folders, "", place)
         )
-        return found or [place]
+        return texts or [place]
 
     def by_file(self, source: TopicSource) -> dict[str, Sample]:
         """The sample that each file counts for, which is the first; also by their own paths."""
@@ -190,7 +190,7 @@ class _Side:
         for sample in source.samples:
             for path in self.files(source, sample):
                 samples.setdefault(path, sample)
-        return {place_of(source, each): each for each in reversed(source.samples)} | samples
+        return {place_of(source, item): item for item in reversed(source.samples)} | samples
 
     def read(self, path: str) -> bytes | None:
         """The content of a file, None where there is none to be read."""
@@ -246,15 +246,15 @@ class _SampleComparison:
     def _kept(self, base: TopicSource, sample: Sample, there: Mapping[str, Sample]) -> _Kept:
         samples: dict[int, Sample] = {}
         lost = []
-        its = self._base.by_file(base)
+        values = self._base.by_file(base)
         for path in self._base.files(base, sample):
-            if its[path] is not sample:
+            if values[path] is not sample:
                 continue
-            found = self._now(path, sample, there)
-            if found is None:
+            result = self._now(path, sample, there)
+            if result is None:
                 lost.append(path)
             else:
-                samples[id(found)] = found
+                samples[id(result)] = result
         return _Kept(samples=tuple(samples.values()), lost=tuple(lost))
 
     def _now(self, path: str, sample: Sample, there: Mapping[str, Sample]) -> Sample | None:
@@ -312,12 +312,12 @@ def gate_guards(
     before: Mapping[TopicName, SchemaCompatibilityStrategy],
 ) -> Iterator[Finding]:
     """By the strategies of one registry; `before` are those that the change alters."""
-    found: dict[tuple[str, _Strategies], list[TopicName]] = {}
+    grouped: dict[tuple[str, _Strategies], list[TopicName]] = {}
     for topic, old in sorted(before.items()):
         source, new = loaded.head.topics.get(topic), strategy_of(plan_input, topic)
         for lost in _lost_gates(old, new) if source and source.samples else ():
-            found.setdefault((lost, (old, new)), []).append(topic)
-    for (lost, strategies), topics in found.items():
+            grouped.setdefault((lost, (old, new)), []).append(topic)
+    for (lost, strategies), topics in grouped.items():
         where = place_of_policy(loaded, topics[0], _KEY, plan_input.registry) or place_of_policy(
             loaded, topics[0].namespace, _KEY, plan_input.registry
         )

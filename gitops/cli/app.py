@@ -110,9 +110,9 @@ class _TableCommand(TyperCommand):
         super().__init__(row.name, short_help=row.summary)
         self._row = row
 
-    def make_context(self, *args: Any, **more: Any) -> Any:  # noqa: ANN401 - as Click has it
+    def make_context(self, *args: Any, **mapping: Any) -> Any:  # noqa: ANN401 - as Click has it
         """The context of the command itself, which Click runs, completes or explains."""
-        return load_command(self._row).make_context(*args, **more)
+        return load_command(self._row).make_context(*args, **mapping)
 
 
 @final

@@ -44,15 +44,15 @@ def cluster_address(root: Path, names: list[str] | None, url: str | None) -> Clu
         return None
     from gitops.registries.pulsar.cluster import URL, cluster_of_environment
 
-    found, where = cluster_of_environment()
-    if not found:
+    value, where = cluster_of_environment()
+    if not value:
         raise UsageError(
             "not a schemas repository (no gitops.yaml found here or above), and no cluster is "
             "named",
             hint=f"--url http://broker.example:8080 names one, or the variable {URL}; --repo names "
             "a repository",
         )
-    return ClusterAddress(url=found, where=where)
+    return ClusterAddress(url=value, where=where)
 
 
 @contextmanager
@@ -107,8 +107,8 @@ def open_target(
         target = open_cluster(cluster, place.release)
     else:
         target = open_registry(opened, place.names, release=place.release)
-    with target as found:
-        yield found
+    with target as items:
+        yield items
 
 
 @contextmanager

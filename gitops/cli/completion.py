@@ -72,8 +72,8 @@ def clients(ctx: typer.Context) -> list[str]:
 
 def subjects(ctx: typer.Context) -> list[str]:
     """The namespaces and the topics that the files name."""
-    found = topics(ctx)
-    return sorted({*found, *(name.rpartition("/")[0] for name in found)})
+    texts = topics(ctx)
+    return sorted({*texts, *(name.rpartition("/")[0] for name in texts)})
 
 
 def terms() -> list[Offer]:

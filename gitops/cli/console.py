@@ -142,7 +142,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _is_stream(path: Path) -> bool:
     whole = Path(os.path.abspath(path))  # noqa: PTH100 - resolving would follow the link
-    if any(whole.is_relative_to(each) for each in _SYSTEM):
+    if any(whole.is_relative_to(item) for item in _SYSTEM):
         return True
     return path.exists() and not path.is_file() and not path.is_dir()
 

@@ -234,7 +234,7 @@ def _print_document(
     place = {id(action): number for number, action in enumerate(execution.plan.actions)}
     result = results.AppliedResult(
         plan=execution.plan,
-        results=sorted(done, key=lambda one: place[id(one.action)]),
+        results=sorted(done, key=lambda item: place[id(item.action)]),
         digest=execution.digest,
         done_before=execution.done_before,
         skipped=execution.skipped,

@@ -85,9 +85,9 @@ class WaitingLine:
         slow = [wait for wait in tuple(self._waits.values()) if now - wait[1] >= PATIENCE]
         with self._lock:
             if slow:
-                what, since = min(slow, key=lambda each: each[1])
-                more = f" (and {len(slow) - 1} more)" if len(slow) > 1 else ""
-                self._show(f"waiting {now - since:.0f} s for {safe(what)}{more}", now)
+                what, since = min(slow, key=lambda texts: texts[1])
+                remainder = f" (and {len(slow) - 1} more)" if len(slow) > 1 else ""
+                self._show(f"waiting {now - since:.0f} s for {safe(what)}{remainder}", now)
             else:
                 self._erase()
 

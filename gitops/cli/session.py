@@ -166,11 +166,11 @@ def open_registry(
     from gitops.changes.registries import registry_config
     from gitops.registries.factory import open_registry as open_by_kind
 
-    found, config = registry_config(opened.repository, names[0] if names else None)
+    value, config = registry_config(opened.repository, names[0] if names else None)
     if release is not None:
         config = replace(config, broker=as_if_broker(config.broker, release))
     signals.raise_if_requested()
-    registry = open_by_kind(found, config, opened.root)
+    registry = open_by_kind(value, config, opened.root)
     try:
         yield registry, config
     finally:
@@ -193,11 +193,11 @@ def open_snapshot(
     from gitops.changes.registries import registry_config
     from gitops.registries.snapshot import SnapshotRegistry
 
-    found, config = registry_config(opened.repository, names[0] if names else None)
+    value, config = registry_config(opened.repository, names[0] if names else None)
     broker = as_if_broker(config.broker, release) if release else config.broker
-    recorded = SnapshotRegistry(found, opened.tree, broker)
-    if recorded.is_empty and not (with_journals and _have_journals(opened.root, found)):
-        missing = no_snapshot(found, in_base=False)
+    recorded = SnapshotRegistry(value, opened.tree, broker)
+    if recorded.is_empty and not (with_journals and _have_journals(opened.root, value)):
+        missing = no_snapshot(value, in_base=False)
         raise UsageError(missing.what, hint=missing.hint)
     yield recorded, config
 
@@ -214,14 +214,14 @@ def relative_paths(root: Path, paths: Sequence[Path]) -> tuple[str, ...]:
     A path counts from the current folder, as people type it; raises UsageError for one that does
     not exist or is outside.
     """
-    found = []
+    texts = []
     base = root.resolve()
     for path in paths:
         whole = path if path.is_absolute() or path.exists() else root / path
         if not whole.exists():
             raise UsageError(f"'{path}' does not exist", hint="name a file or folder to look at")
         try:
-            found.append(whole.resolve().relative_to(base).as_posix())
+            texts.append(whole.resolve().relative_to(base).as_posix())
         except ValueError:
             raise UsageError(f"'{path}' is outside the repository {os.fspath(root)}") from None
-    return tuple(found)
+    return tuple(texts)

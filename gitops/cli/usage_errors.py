@@ -72,7 +72,7 @@ def _moved(words: Sequence[str]) -> tuple[list[str], list[str]]:
             moved.append(word.removeprefix("-f"))
         else:
             kept.append(word)
-    return kept, [each for each in moved if each]
+    return kept, [text for text in moved if text]
 
 
 def given_word(error: BaseException) -> str:
@@ -86,8 +86,8 @@ def plain(message: str, given: str = "") -> str:
 
     Of one that is none of a choice's with the one that may be meant.
     """
-    for theirs, ours in _PLAIN:
-        message = message.replace(theirs, ours, 1)
+    for text, ours in _PLAIN:
+        message = message.replace(text, ours, 1)
     if given and message == _NO_NUMBER:
         return f"{message}, not '{given}'"
     match = _CHOICE.search(message)

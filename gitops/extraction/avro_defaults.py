@@ -42,9 +42,9 @@ class Defaults:
             return _plain(avro, value)
         if avro["type"] == "array" and isinstance(value, Sequence | AbstractSet):
             ordered = sorted(value, key=repr) if isinstance(value, AbstractSet) else value
-            return [self.find(avro["items"], each) for each in ordered]
+            return [self.find(avro["items"], item) for item in ordered]
         if avro["type"] == "map" and isinstance(value, Mapping):
-            return {str(key): self.find(avro["values"], one) for key, one in value.items()}
+            return {str(key): self.find(avro["values"], item) for key, item in value.items()}
         return _logical(avro, value)
 
     def _of_named(self, avro: Avro, named: Mapping[str, Any], value: object) -> Any:  # noqa: ANN401 - JSON
@@ -55,8 +55,8 @@ class Defaults:
         if isinstance(value, enum.Enum):
             return value.name
         return {
-            each["name"]: self.find(each["type"], getattr(value, each["name"]))
-            for each in named["fields"]
+            item["name"]: self.find(item["type"], getattr(value, item["name"]))
+            for item in named["fields"]
         }
 
 

@@ -135,13 +135,13 @@ class _Writer:
             return {"type": "map", "values": self._type(value, (), space, where)}
         if annotation is None:
             return NULL
-        found = self._class(annotation, metadata, space) if isinstance(annotation, type) else None
-        if found is None:
+        result = self._class(annotation, metadata, space) if isinstance(annotation, type) else None
+        if result is None:
             name = getattr(annotation, "__name__", None) or str(annotation)
             raise UsageError(
                 f"Avro has no type for {name}", where=where, hint=_HINTS.get(name, _HINT)
             )
-        return found
+        return result
 
     def _class(self, cls: type, metadata: tuple[object, ...], space: str) -> Avro:
         if has_fields(cls):
@@ -161,18 +161,20 @@ def _union(members: list[Avro]) -> Avro:
     flat: list[Avro] = []
     for member in members:
         flat += [
-            one for one in (member if isinstance(member, list) else [member]) if one not in flat
+            value
+            for value in (member if isinstance(member, list) else [member])
+            if value not in flat
         ]
     return flat if len(flat) > 1 else flat[0]
 
 
 def _nullable(avro: Avro) -> list[Avro]:
-    found = avro if isinstance(avro, list) else [avro]
-    return found if NULL in found else [NULL, *found]
+    items = avro if isinstance(avro, list) else [avro]
+    return items if NULL in items else [NULL, *items]
 
 
 def _first(avro: Avro, branch: Avro) -> Avro:
     """A union with one of its types at its beginning."""
     if not isinstance(avro, list):
         return avro
-    return [branch, *(each for each in avro if each is not branch and each != branch)]
+    return [branch, *(value for value in avro if value is not branch and value != branch)]

@@ -59,8 +59,8 @@ def unwrapped(annotation: Any, metadata: tuple[object, ...] = ()) -> tuple[Any, 
     """A type without Annotated, NewType, `type X = …` and Final, and what Annotated adds."""
     while True:
         if typing.get_origin(annotation) is typing.Annotated:
-            annotation, *more = typing.get_args(annotation)
-            metadata = (*metadata, *more)
+            annotation, *items = typing.get_args(annotation)
+            metadata = (*metadata, *items)
         elif typing.get_origin(annotation) is typing.Final:
             (annotation,) = typing.get_args(annotation)
         elif isinstance(annotation, typing.NewType):
@@ -112,22 +112,22 @@ def plain_type(cls: type, metadata: tuple[object, ...], *, jsr310: bool) -> Avro
         return {"type": "long", "logicalType": f"timestamp-{'millis' if jsr310 else 'micros'}"}
     if issubclass(cls, enum.Enum):
         return None
-    found = next((_TYPES[base] for base in cls.__mro__ if base in _TYPES), None)
-    if isinstance(found, str):
-        widths = (_WIDTHS.get((found, one)) for one in metadata if isinstance(one, str))
-        return next((width for width in widths if width), found)
-    return found or _pydantic_text(cls)
+    value = next((_TYPES[base] for base in cls.__mro__ if base in _TYPES), None)
+    if isinstance(value, str):
+        widths = (_WIDTHS.get((value, item)) for item in metadata if isinstance(item, str))
+        return next((width for width in widths if width), value)
+    return value or _pydantic_text(cls)
 
 
 def _decimal(metadata: tuple[object, ...]) -> Avro:
     """Bytes with precision and scale, from `DECIMAL(9, 2)` or from pydantic's limits."""
-    for one in _flat(metadata):
-        named = _DECIMAL.fullmatch(one) if isinstance(one, str) else None
+    for value in _flat(metadata):
+        named = _DECIMAL.fullmatch(value) if isinstance(value, str) else None
         if named:
             precision, scale = int(named[1]), int(named[2])
-        elif getattr(one, "max_digits", None) is not None:
-            precision = getattr(one, "max_digits", 0)
-            scale = getattr(one, "decimal_places", None) or 0
+        elif getattr(value, "max_digits", None) is not None:
+            precision = getattr(value, "max_digits", 0)
+            scale = getattr(value, "decimal_places", None) or 0
         else:
             continue
         return {"type": "bytes", "logicalType": "decimal", "precision": precision, "scale": scale}
@@ -136,7 +136,9 @@ def _decimal(metadata: tuple[object, ...]) -> Avro:
 
 def _flat(metadata: tuple[object, ...]) -> list[object]:
     """The same with what pydantic's `Field(…)` in Annotated contains."""
-    return [each for one in metadata for each in (one, *(getattr(one, "metadata", None) or ()))]
+    return [
+        item for value in metadata for item in (value, *(getattr(value, "metadata", None) or ()))
+    ]
 
 
 def _pydantic_text(cls: type) -> Avro:

@@ -63,13 +63,13 @@ def _record_classes(cls: Any) -> Iterator[tuple[str, type]]:  # noqa: ANN401 - p
     """The classes of a record's named types, each once."""
     waiting, seen = [cls], set[type]()
     while waiting:
-        one = waiting.pop()
-        if one in seen:
+        value = waiting.pop()
+        if value in seen:
             continue
-        seen.add(one)
-        space = getattr(one, "_avro_namespace", None)
-        yield f"{space}.{one.__name__}" if space else one.__name__, one
-        waiting += filter(None, map(_class_of_field, getattr(one, "_fields", {}).values()))
+        seen.add(value)
+        space = getattr(value, "_avro_namespace", None)
+        yield f"{space}.{value.__name__}" if space else value.__name__, value
+        waiting += filter(None, map(_class_of_field, getattr(value, "_fields", {}).values()))
 
 
 def _class_of_field(field: Any) -> type | None:  # noqa: ANN401 - pulsar-client's
@@ -78,8 +78,8 @@ def _class_of_field(field: Any) -> type | None:  # noqa: ANN401 - pulsar-client'
         field = inner
     if hasattr(field, "_fields"):
         return type(field)
-    found: type | None = getattr(field, "enum_type", None)
-    return found
+    result: type | None = getattr(field, "enum_type", None)
+    return result
 
 
 # Classes with typed fields.
@@ -119,11 +119,11 @@ def _serialized_files(file: Any) -> Iterator[bytes]:  # noqa: ANN401 - protobuf'
     """The file of a message and all that it imports."""
     waiting, seen = [file], set[str]()
     while waiting:
-        one = waiting.pop()
-        if one.name not in seen:
-            seen.add(one.name)
-            yield one.serialized_pb
-            waiting += one.dependencies
+        value = waiting.pop()
+        if value.name not in seen:
+            seen.add(value.name)
+            yield value.serialized_pb
+            waiting += value.dependencies
 
 
 CLASS_KINDS: Final = (

@@ -90,10 +90,10 @@ def _java() -> str:
     folders = [os.environ.get("PATH", os.defpath)]
     if home := os.environ.get("JAVA_HOME"):
         folders.insert(0, str(Path(home, "bin")))
-    found = shutil.which("java", path=os.pathsep.join(folders))
-    if found is None:
+    value = shutil.which("java", path=os.pathsep.join(folders))
+    if value is None:
         raise OutsideError("there is no java on this machine", hint=_JDK)
-    return found
+    return value
 
 
 def _run(class_path: str, *arguments: str) -> Iterator[tuple[str, list[str]]]:
@@ -116,14 +116,14 @@ def _run(class_path: str, *arguments: str) -> Iterator[tuple[str, list[str]]]:
         yield word, [base64.b64decode(value).decode("utf-8", "replace") for value in values]
 
 
-def _start_error(said: str) -> UsageError | OutsideError:
+def _start_error(message: str) -> UsageError | OutsideError:
     """Why Java gave no answer, by what it printed."""
-    if _NO_CLIENT in said:
+    if _NO_CLIENT in message:
         return UsageError(
             "there is no pulsar-client on the class path",
             where="--classpath",
             hint="add all jars of the program: mvn dependency:build-classpath prints them, "
             "Gradle has them as runtimeClasspath",
         )
-    text = " ".join(line for line in said.splitlines() if not line.startswith("NOTE: "))
+    text = " ".join(line for line in message.splitlines() if not line.startswith("NOTE: "))
     return OutsideError(f"Java fails: {text[:_SHOWN] or 'it prints nothing'}", hint=_JDK)

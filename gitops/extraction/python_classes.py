@@ -57,16 +57,16 @@ def _search_first(folders: Sequence[Path]) -> Iterator[None]:
 
 def _class(name: str) -> Any:  # noqa: ANN401 - any object of the program
     module_name, _, path = name.partition(":")
-    found: Any = _module(module_name)
+    value: Any = _module(module_name)
     for part in path.split("."):
-        inside = vars(found) if hasattr(found, "__dict__") else {}
+        inside = vars(value) if hasattr(value, "__dict__") else {}
         try:
-            found = getattr(found, part)
+            value = getattr(value, part)
         except AttributeError:
             hint = did_you_mean_or_list(part, [key for key in inside if not key.startswith("_")])
             where = getattr(sys.modules[module_name], "__file__", None) or module_name
             raise UsageError(f"{module_name} has no {path}", where=where, hint=hint) from None
-    return found
+    return value
 
 
 def _module(name: str) -> ModuleType:

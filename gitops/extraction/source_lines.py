@@ -21,8 +21,8 @@ _PYTHON: Final = sys.stdlib_module_names
 def definition_location(definition: Definition, cls: type, pointer: str) -> Location:
     """The line of the field or symbol that a JSON pointer leads to, or of the class around it."""
     inner, member = cls, ""
-    for found, name in _members(definition, pointer):
-        inner, member = found, name
+    for result, name in _members(definition, pointer):
+        inner, member = result, name
     return class_location(inner, member, pointer)
 
 
@@ -48,10 +48,10 @@ def _members(definition: Definition, pointer: str) -> Iterator[tuple[type, str]]
 def _member(node: dict[str, Any], ahead: list[str]) -> str:
     """The name of the field or of the symbol that the next two steps lead to."""
     try:
-        found = child(child(node, ahead[0]), int(ahead[1]))
+        value = child(child(node, ahead[0]), int(ahead[1]))
     except (KeyError, ValueError, IndexError):
         return ""
-    return str(found["name"]) if isinstance(found, dict) else str(found)
+    return str(value["name"]) if isinstance(value, dict) else str(value)
 
 
 def class_location(cls: type, member: str = "", pointer: str = "") -> Location:
@@ -107,9 +107,9 @@ def _class_node(file: str, qualname: str) -> ast.ClassDef | None:
         inside = ast.iter_child_nodes(node)
         node = next(
             (
-                each
-                for each in inside
-                if isinstance(each, ast.ClassDef | ast.FunctionDef) and each.name == name
+                item
+                for item in inside
+                if isinstance(item, ast.ClassDef | ast.FunctionDef) and item.name == name
             ),
             None,
         )

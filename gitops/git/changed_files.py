@@ -58,21 +58,21 @@ def changes_in_folder(checkout: Checkout, base: str) -> tuple[ChangedFile, ...]:
 
 def add_links(files: Iterable[ChangedFile], trees: Iterable[CommitTree]) -> tuple[ChangedFile, ...]:
     """The changed files, and the symbolic links to them: what stands there changes too."""
-    found = list(files)
-    changed = {path for file in found for path in (file.before, file.after) if path}
+    items = list(files)
+    changed = {path for file in items for path in (file.before, file.after) if path}
     links = sorted({link for tree in trees for link in tree.links().items()})
-    found += [
+    items += [
         ChangedFile(before=link, after=link)
         for link, target in links
         if target in changed and link not in changed
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(items))
 
 
 def _changed_files(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
     listed = checkout.ask(*_DIFF, *commits, "--", *checkout.pathspec)
     parts = iter(listed.decode("utf-8", "surrogateescape").split("\0"))
-    told: set[tuple[str | None, str | None]] = set()
+    texts: set[tuple[str | None, str | None]] = set()
     for head in parts:
         if not head:
             return
@@ -87,8 +87,8 @@ def _changed_files(checkout: Checkout, *commits: str) -> Iterator[ChangedFile]:
             before if before and _is_ours(before) else None,
             after if after and _is_ours(after) else None,
         )
-        if any(pair) and pair not in told:
-            told.add(pair)
+        if any(pair) and pair not in texts:
+            texts.add(pair)
             is_other = _SUBMODULE in head.lstrip(":").split(" ")[:2]
             yield ChangedFile(before=pair[0], after=pair[1], submodule=is_other)
 
@@ -137,7 +137,7 @@ def changed_texts(checkout: Checkout, base: str, head: str) -> Mapping[str, Chan
     commits = [base, head] if head else [base]
     text = checkout.ask(*_LINES_DIFF, *commits, "--", *checkout.pathspec)
     lines = iter(text.decode("utf-8", "surrogateescape").split("\n"))
-    found: dict[str, list[Hunk]] = {}
+    grouped: dict[str, list[Hunk]] = {}
     olds: dict[str, str | None] = {}
     old = new = None
     for line in lines:
@@ -147,11 +147,11 @@ def changed_texts(checkout: Checkout, base: str, head: str) -> Mapping[str, Chan
             new = _path(line, checkout.prefix)
         elif new and (head_line := _HUNK.match(line)):
             olds[new] = old
-            found.setdefault(new, []).append(_hunk(head_line, lines))
+            grouped.setdefault(new, []).append(_hunk(head_line, lines))
         elif head_line := _HUNK.match(line):
             _hunk(head_line, lines)
     return {
-        path: ChangedText(before=olds[path], hunks=tuple(hunks)) for path, hunks in found.items()
+        path: ChangedText(before=olds[path], hunks=tuple(hunks)) for path, hunks in grouped.items()
     }
 
 
@@ -180,8 +180,8 @@ def _path(line: str, prefix: str) -> str | None:
 
 
 def _unescaped(match: re.Match[bytes]) -> bytes:
-    one = match[1]
-    return bytes([int(one, 8)]) if len(one) > 1 else bytes([_ESCAPED.get(one, one[0])])
+    item = match[1]
+    return bytes([int(item, 8)]) if len(item) > 1 else bytes([_ESCAPED.get(item, item[0])])
 
 
 class ChangedFolder:

@@ -70,22 +70,22 @@ def restrictions(filters: Iterable[str] = ()) -> dict[str, str]:
         settings[f"filter.{name}.required"] = "false"
     count = os.environ.get("GIT_CONFIG_COUNT", "")
     first = int(count) if count.isdecimal() else 0
-    found = dict(_VARIABLES) | {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    grouped = dict(_VARIABLES) | {"GIT_CONFIG_COUNT": str(first + len(settings))}
     for number, (key, value) in enumerate(settings.items(), first):
-        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return found
+        grouped |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return grouped
 
 
 def filter_names(listed: str) -> frozenset[str]:
     """The names of the filters in what `git config --null --list` prints."""
-    keys = (each.partition("\n")[0] for each in listed.split("\0"))
+    keys = (text.partition("\n")[0] for text in listed.split("\0"))
     parts = (key.partition(".")[2].rpartition(".") for key in keys if key.startswith("filter."))
     return frozenset(name for name, _, _ in parts if name)
 
 
 def is_restricted(listed: str) -> bool:
     """Whether git took the restrictions: they are in what `git config --null --list` prints."""
-    values = dict(each.partition("\n")[::2] for each in listed.split("\0"))
+    values = dict(text.partition("\n")[::2] for text in listed.split("\0"))
     return all(values.get(key.lower()) == value for key, value in _SETTINGS.items())
 
 
@@ -201,7 +201,7 @@ def _ask(command: Git, *words: str, stdin: bytes = b"", answers: tuple[int, ...]
     with tempfile.TemporaryFile() as given:
         given.write(stdin)
         given.seek(0)
-        status, out, said = command.execute(
+        status, out, message = command.execute(
             ["git", *words],
             istream=given,
             with_extended_output=True,
@@ -210,7 +210,7 @@ def _ask(command: Git, *words: str, stdin: bytes = b"", answers: tuple[int, ...]
             strip_newline_in_stdout=False,
         )
     if status not in answers:
-        text = " ".join(str(said).split())[:_SAID] or f"exit status {status}"
+        text = " ".join(str(message).split())[:_SAID] or f"exit status {status}"
         hint = _FETCH if _LACKING in text else ""
         raise GitFailedError(f"git failed: {text}", where=f"git {words[0]}", hint=hint)
     return bytes(out)
@@ -233,10 +233,10 @@ def _place(command: Git, root: Path) -> tuple[Path, str]:
     """The top of the clone and the folder from there; raises UsageError where it is in none."""
     asked = ("rev-parse", "--is-inside-work-tree", "--absolute-git-dir", "--show-prefix")
     try:
-        found = _ask(command, *asked).decode("utf-8", "surrogateescape")
+        value = _ask(command, *asked).decode("utf-8", "surrogateescape")
     except GitFailedError as error:
         raise _strip_clone(error, root) from error
-    inside, _, rest = found.partition("\n")
+    inside, _, rest = value.partition("\n")
     git_dir, _, prefix = rest.removesuffix("\n").rpartition("\n")
     whole = root.resolve()
     if not _is_own(whole, Path(git_dir).resolve(), inside=inside == "true"):

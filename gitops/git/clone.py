@@ -89,9 +89,9 @@ def _git(words: list[str], environment: dict[str, str]) -> str:
             f"git has not finished after {_SECONDS} s", where=f"git {words[0]}"
         ) from None
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()[:_SAID]
+        text = done.stderr.decode("utf-8", "replace").strip()[:_SAID]
         raise GitFailedError(
-            f"git failed: {said or f'exit status {done.returncode}'}",
+            f"git failed: {text or f'exit status {done.returncode}'}",
             where=f"git {words[0]}",
             hint="clone it by hand to see whether git has access: git clone URL",
         )

@@ -30,11 +30,11 @@ def first_parents(checkout: Checkout, commit: str, paths: Iterable[str], most: i
     wanted = [checkout.prefix + path for path in sorted(paths)]
     if not wanted:
         return []
-    found = checkout.ask(
+    data = checkout.ask(
         *("--literal-pathspecs", "rev-list", "--first-parent", f"--max-count={most}", commit, "--"),
         *wanted,
     )
-    return found.decode("ascii").split()
+    return data.decode("ascii").split()
 
 
 def last_change(checkout: Checkout, commit: str, folder: str) -> str:
@@ -44,11 +44,11 @@ def last_change(checkout: Checkout, commit: str, folder: str) -> str:
 
 def last_commit(checkout: Checkout, commit: str, folder: str) -> tuple[str, str]:
     """The commit that last changed something in a folder, and its day; both empty if unknown."""
-    said = checkout.line(
+    text = checkout.line(
         *("--literal-pathspecs", "log", "-1", "--format=%H %cs", commit, "--"),
         checkout.prefix + folder,
     )
-    name, _, day = said.partition(" ")
+    name, _, day = text.partition(" ")
     # At the cut of a shallow clone everything looks as if it had just been written.
     return ("", "") if name in _cuts(checkout) else (name, day)
 
@@ -99,14 +99,14 @@ def commits_before(checkout: Checkout, commit: str) -> list[CommitPaths]:
         *("log", "-m", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--format=%x00%H"),
         *(commit, "--", *([f":(top,literal){checkout.prefix}"] if checkout.prefix else [])),
     )
-    found: list[tuple[str, set[str]]] = []
+    texts: list[tuple[str, set[str]]] = []
     parts = iter(logged.decode("utf-8", "surrogateescape").split("\0"))
     for part in parts:
         if part:  # the first path of a commit is on a line of its own
-            found[-1][1].add(part.removeprefix("\n").removeprefix(checkout.prefix))
+            texts[-1][1].add(part.removeprefix("\n").removeprefix(checkout.prefix))
         elif name := next(parts, ""):
-            found.append((name, set()))
-    return [CommitPaths(commit=name, paths=frozenset(paths)) for name, paths in found]
+            texts.append((name, set()))
+    return [CommitPaths(commit=name, paths=frozenset(paths)) for name, paths in texts]
 
 
 def _replaced(checkout: Checkout, logged: bytes) -> Iterator[FileVersion]:

@@ -31,12 +31,12 @@ def commit_of(checkout: Checkout, reference: str) -> str:
         raise UsageError(
             f"'{reference}' is not the name of a commit", hint="name a branch or a commit"
         )
-    found = checkout.line(
+    value = checkout.line(
         *("rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"),
         answers=(0, _NO_MORE, 128),
     )
-    if _WHOLE.fullmatch(found):
-        return found
+    if _WHOLE.fullmatch(value):
+        return value
     if _BY_HISTORY.search(reference) and checkout.is_shallow:
         raise OutsideError(
             f"the clone is too shallow: it has no commit '{reference}'",
@@ -49,8 +49,8 @@ def commit_of(checkout: Checkout, reference: str) -> str:
 
 def head_of(checkout: Checkout) -> str | None:
     """The commit that is checked out; None before the first one."""
-    found = checkout.line("rev-parse", "--verify", "--quiet", "HEAD", answers=(0, _NO_MORE))
-    return found or None
+    value = checkout.line("rev-parse", "--verify", "--quiet", "HEAD", answers=(0, _NO_MORE))
+    return value or None
 
 
 def merge_base(checkout: Checkout, base: str, head: str, reference: str) -> str:
@@ -58,9 +58,9 @@ def merge_base(checkout: Checkout, base: str, head: str, reference: str) -> str:
 
     Raises OutsideError where a shallow clone lacks it, UsageError where there is none.
     """
-    found = checkout.line("merge-base", base, head, answers=(0, _NO_MORE))
-    if found:
-        return found
+    value = checkout.line("merge-base", base, head, answers=(0, _NO_MORE))
+    if value:
+        return value
     if checkout.is_shallow:
         raise OutsideError(
             f"the clone is too shallow: it lacks the commit that '{reference}' and the change "

@@ -80,12 +80,12 @@ class CommitTree:
 
     def links(self) -> dict[str, str]:
         """Where each symbolic link leads; those that lead nowhere are left out."""
-        found = {}
+        grouped = {}
         for path, entry in self._entries.items():
             if entry.mode == _LINK:
                 with suppress(UnreadableFileError, OutsideRepositoryError):
-                    found[path] = self.resolve(path)
-        return found
+                    grouped[path] = self.resolve(path)
+        return grouped
 
     def _link(self, path: str, place: str) -> str | None:
         """The target of a link that stands at `place`, None where there is no link."""
@@ -145,7 +145,7 @@ def files_with_words(
     if not lines:
         return frozenset()
     folder = _SPECIAL.sub(r"\\\1", checkout.prefix)
-    found = checkout.ask(
+    data = checkout.ask(
         *("grep", "--files-with-matches", "--null", "--full-name", "--text", "--fixed-strings"),
         *("-f", "-", commit, "--"),
         *(f":(top){folder}*{ending}" for ending in endings),
@@ -154,7 +154,7 @@ def files_with_words(
         answers=(0, _NONE),
     )
     start = f"{commit}:{checkout.prefix}"
-    paths = found.decode("utf-8", "surrogateescape").split("\0")
+    paths = data.decode("utf-8", "surrogateescape").split("\0")
     return frozenset(path.removeprefix(start) for path in paths if path.startswith(start))
 
 

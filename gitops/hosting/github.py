@@ -102,8 +102,8 @@ def _missing_permission(headers: Mapping[str, str | int], permission: str) -> st
     """The permissions that GitHub itself names, `;` between sets that would each do."""
     named = {name.lower(): str(value) for name, value in headers.items()}.get(_NEEDED, "")
     sets = [
-        " and ".join(f"`{_workflow_key(each)}`" for each in one.split(","))
-        for one in named.split(";")
+        " and ".join(f"`{_workflow_key(word)}`" for word in text.split(","))
+        for text in named.split(";")
     ]
     needed = " or ".join(sets) if named else f"`{permission}`"
     return (
@@ -331,10 +331,10 @@ class GitHubRepository:
     def _list(self, what: str, permission: str, listed: Iterator[_T]) -> Iterator[_T]:
         """One entry after the other, each within the deadline: some of them need another page."""
         while True:
-            found = self._ask(what, permission, lambda: next(((t,) for t in listed), None))
-            if found is None:
+            items = self._ask(what, permission, lambda: next(((t,) for t in listed), None))
+            if items is None:
                 return
-            yield found[0]
+            yield items[0]
 
 
 def _comment(comment: IssueComment | PullRequestComment) -> Post:

@@ -47,12 +47,12 @@ def project_of(environ: Mapping[str, str]) -> Project:
     if not token:
         raise UsageError("GITLAB_TOKEN is not set", hint=_HOW_TO_MAKE_ONE)
     if token == environ.get("CI_JOB_TOKEN") or token.startswith(_JOB_TOKEN):
-        said = "GITLAB_TOKEN is the token of a job, which GitLab does not let write notes"
-        raise UsageError(said, hint=_HOW_TO_MAKE_ONE)
+        text = "GITLAB_TOKEN is the token of a job, which GitLab does not let write notes"
+        raise UsageError(text, hint=_HOW_TO_MAKE_ONE)
     number = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or environ.get("CI_PROJECT_ID", "")
     if not _NUMBER.fullmatch(number):
-        said = "CI_PROJECT_ID is not the number of a project"
-        raise UsageError(said, hint="outside of a job: export CI_PROJECT_ID=…")
+        text = "CI_PROJECT_ID is not the number of a project"
+        raise UsageError(text, hint="outside of a job: export CI_PROJECT_ID=…")
     page = environ.get("CI_MERGE_REQUEST_PROJECT_URL") or environ.get("CI_PROJECT_URL", "")
     return Project(
         number=number,
@@ -216,8 +216,8 @@ class GitLabProject:
         hint = "GitLab itself has a problem: run this again later"
         if response.status < _SERVER_ERROR:
             hint = _HINTS.get(response.status, "look at CI_API_V4_URL")
-        said = f"GitLab did not {what}: {_reason(response.data)} (HTTP {response.status})"
-        return without_token(OutsideError(said, where=self._where, hint=hint), self._token)
+        text = f"GitLab did not {what}: {_reason(response.data)} (HTTP {response.status})"
+        return without_token(OutsideError(text, where=self._where, hint=hint), self._token)
 
 
 def _reason(content: bytes) -> str:

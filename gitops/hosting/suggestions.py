@@ -71,9 +71,9 @@ def _patches(report: object) -> Iterator[str]:
 
 def _items(value: object, key: str) -> Iterator[dict[str, object]]:
     listed = value.get(key) if isinstance(value, dict) else None
-    for each in listed if isinstance(listed, list) else ():
-        if isinstance(each, dict):
-            yield each
+    for item in listed if isinstance(listed, list) else ():
+        if isinstance(item, dict):
+            yield item
 
 
 def _suggestion(patch: str, folder: str) -> Suggestion | None:

@@ -73,8 +73,8 @@ def pull_request_of(environ: Mapping[str, str]) -> int:
 def _repository(environ: Mapping[str, str]) -> str:
     slug = environ.get("GITHUB_REPOSITORY", "")
     if not _SLUG.fullmatch(slug):
-        said = f"GITHUB_REPOSITORY is '{slug}'" if slug else "GITHUB_REPOSITORY is not set"
-        raise UsageError(said, hint="outside of a workflow: export GITHUB_REPOSITORY=owner/name")
+        text = f"GITHUB_REPOSITORY is '{slug}'" if slug else "GITHUB_REPOSITORY is not set"
+        raise UsageError(text, hint="outside of a workflow: export GITHUB_REPOSITORY=owner/name")
     return slug
 
 

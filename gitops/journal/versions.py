@@ -176,7 +176,7 @@ def _created_after(run: JournalRun, created: Iterable[NamespaceName]) -> set[Nam
         return set(created)
     if run.is_whole:
         return {name for name in created if str(name) not in run.namespaces}
-    actions = (one.action for one in run.attempts if one.outcome is not Outcome.FAILED)
+    actions = (attempt.action for attempt in run.attempts if attempt.outcome is not Outcome.FAILED)
     own = (action for action in actions if action["action"] == "CreateNamespace")
     return {*created, *(NamespaceName.parse(action["namespace"]) for action in own)}
 

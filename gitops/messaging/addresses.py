@@ -38,7 +38,7 @@ def parse_service_url(text: str) -> tuple[ServiceAddress, ...]:
     scheme, mark, rest = text.partition("://")
     if not mark or scheme not in _PORTS:
         raise _not_a_service_url()
-    return tuple(_address(scheme, each) for each in rest.rstrip("/").split(","))
+    return tuple(_address(scheme, word) for word in rest.rstrip("/").split(","))
 
 
 def _address(scheme: str, authority: str) -> ServiceAddress:

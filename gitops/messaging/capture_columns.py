@@ -51,8 +51,8 @@ class Block:
 
     def with_columns(self, **columns: pyarrow.Array) -> Block:
         """With other columns in place of those of the same names."""
-        found = [columns.get(name, self.column(name)) for name in SCHEMA.names]
-        return replace(self, rows=pyarrow.record_batch(found, schema=SCHEMA))
+        items = [columns.get(name, self.column(name)) for name in SCHEMA.names]
+        return replace(self, rows=pyarrow.record_batch(items, schema=SCHEMA))
 
 
 def to_block(entries: Sequence[Entry], topic: str, partition: int) -> Block:
@@ -84,11 +84,11 @@ def _numbers(values: Iterable[int]) -> Integers:
 
 
 def _ids(entries: Sequence[Entry], messages: MessageTable) -> Integers:
-    found = numpy.empty((len(messages.turns), 3), numpy.int64)
-    found[:, 0] = _numbers(entry.ledger for entry in entries)[messages.turns]
-    found[:, 1] = _numbers(entry.number for entry in entries)[messages.turns]
-    found[:, 2] = messages.indexes
-    return found
+    positions = numpy.empty((len(messages.turns), 3), numpy.int64)
+    positions[:, 0] = _numbers(entry.ledger for entry in entries)[messages.turns]
+    positions[:, 1] = _numbers(entry.number for entry in entries)[messages.turns]
+    positions[:, 2] = messages.indexes
+    return positions
 
 
 def _message_ids(
@@ -157,16 +157,16 @@ def _decoded(key: bytes | None) -> tuple[bytes | None, bool]:
 
 def _sequence_ids(entries: Sequence[Entry], messages: MessageTable) -> pyarrow.Int64Array:
     """Those of the messages, or of the entry where an old producer gave them none."""
-    found = _numbers(entry.metadata.sequence_id for entry in entries)[messages.turns]
-    return pyarrow.array(messages.numbers("sequence_id", found))
+    positions = _numbers(entry.metadata.sequence_id for entry in entries)[messages.turns]
+    return pyarrow.array(messages.numbers("sequence_id", positions))
 
 
 def _texts(values: Sequence[str | bytes | None]) -> pyarrow.StringArray:
     """Texts of producers and brokers, whatever bytes they have."""
-    found = [
+    texts = [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values
     ]
-    return pyarrow.array(found, pyarrow.string())
+    return pyarrow.array(texts, pyarrow.string())
 
 
 def _encryption(entry: Entry) -> dict[str, Any]:

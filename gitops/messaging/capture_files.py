@@ -108,7 +108,7 @@ class Selection(_Document):
 
     def is_same(self, selection: Selection) -> bool:
         """Whether it was asked for alike; a duration counts from where the capture began."""
-        then, now = (each.model_copy(update={"since": 0, "until": 0}) for each in (self, selection))
+        then, now = (item.model_copy(update={"since": 0, "until": 0}) for item in (self, selection))
         return then == now
 
 
@@ -164,9 +164,9 @@ class CaptureManifest(_Document):
     def checksums(self) -> Mapping[str, str]:
         """Those of the parts, by file name."""
         return {
-            part_name(state.partition, number, self.part_format): each
+            part_name(state.partition, number, self.part_format): text
             for state in self.partitions
-            for number, each in enumerate(state.checksums)
+            for number, text in enumerate(state.checksums)
         }
 
     def with_state(self, state: PartitionState) -> CaptureManifest:
@@ -220,7 +220,7 @@ class CaptureFolder:
 
     def schemas(self) -> Mapping[int, SchemaInfo]:
         """The schemas that lie beside the messages; raises UsageError for one that is broken."""
-        found = {}
+        grouped = {}
         for path in sorted((self.path / SCHEMAS).glob("*.json")):
             try:
                 read = SchemaFile.model_validate_json(_read_document(path))
@@ -228,10 +228,10 @@ class CaptureFolder:
                 raise UsageError(
                     f"{path} is not a schema of a capture", hint="capture the topic again"
                 ) from error
-            found[read.version] = SchemaInfo(
+            grouped[read.version] = SchemaInfo(
                 type=read.type, schema=read.schema_text, properties=read.properties
             )
-        return found
+        return grouped
 
     def begin(self, manifest: CaptureManifest, schemas: Mapping[int, SchemaInfo]) -> None:
         """Make the folder, the schemas and the manifest; raises UsageError where it cannot be."""
@@ -261,14 +261,14 @@ class CaptureFolder:
         for name, expected in manifest.checksums.items():
             path = self.path / name
             try:
-                found = checksum(path)
+                value = checksum(path)
             except FileNotFoundError:
                 raise UsageError(
                     f"{path} is not there, and the manifest counts it", hint=AGAIN
                 ) from None
             except OSError as error:
                 raise UsageError(f"cannot read {path}: {error.strerror}") from error
-            if found != expected:
+            if value != expected:
                 raise UsageError(f"{path} is damaged: {DAMAGE}", hint=AGAIN)
 
     def is_used(self) -> bool:
@@ -319,12 +319,12 @@ def capture_folders(root: Path) -> Iterator[tuple[CaptureFolder, CaptureManifest
     """The topics below a folder, or the one that it is; raises UsageError where there is none."""
     if not root.is_dir():
         raise UsageError(f"there is no folder '{root}'", hint="name a folder of `capture --out`")
-    found = [CaptureFolder(path.parent) for path in sorted(root.glob(f"**/{MANIFEST}"))]
-    if not found:
+    items = [CaptureFolder(path.parent) for path in sorted(root.glob(f"**/{MANIFEST}"))]
+    if not items:
         raise UsageError(
             f"{root} has no capture in it (no {MANIFEST})", hint="name a folder of `capture --out`"
         )
-    for folder in found:
+    for folder in items:
         if manifest := folder.manifest():
             yield folder, manifest
 

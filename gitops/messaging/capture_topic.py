@@ -161,11 +161,11 @@ class _PartitionCapture:
             self._write(part, first)
             while not part.is_full and (block := next(blocks, None)) is not None:
                 self._write(part, block)
-        more = {
+        mapping = {
             "parts": self._state.parts + 1,
             "checksums": (*self._state.checksums, part.checksum),
         }
-        self._state = self._state.model_copy(update=more)
+        self._state = self._state.model_copy(update=mapping)
 
     def _write(self, part: PartWriter, block: Block) -> None:
         left_out: Counter[str] = Counter()
@@ -239,27 +239,27 @@ class _PartitionCapture:
         if self._limit is not None and len(chosen) >= (left := self._limit - self._state.chosen):
             mask[chosen[left:]] = False
             full = True
-        found = block.select(mask)
+        result = block.select(mask)
         reached = full or not _is_at_most(block.ids[-1:], end, strictly=True)[0]
         looked_at = block.ids[before_end]
         update: dict[str, object] = {
-            "messages": self._state.messages + len(found),
+            "messages": self._state.messages + len(result),
             "is_done": reached,
             "unfinished": unfinished and tuple(unfinished),
         }
         if oldest := self._state.trimmed_before:
-            before = int((found.ids[:, 0] < oldest).sum())
+            before = int((result.ids[:, 0] < oldest).sum())
             update["compacted"] = self._state.compacted + before
         if len(looked_at):
             update["last"] = tuple(looked_at[-1].tolist())
         self._state = self._state.model_copy(update=update)
-        return found
+        return result
 
     def _add_left_out(self, counter: Counter[str]) -> None:
-        found = Counter(self._state.left_out) + counter
+        grouped = Counter(self._state.left_out) + counter
         messages = self._state.messages - counter.total()
         self._state = self._state.model_copy(
-            update={"left_out": dict(sorted(found.items())), "messages": messages}
+            update={"left_out": dict(sorted(grouped.items())), "messages": messages}
         )
 
     def _is_full(self) -> bool:
@@ -285,14 +285,14 @@ def _masked(block: Block, mask: PayloadMask, left_out: Counter[str]) -> Block:
     rows = zip(*(block.column(name).to_pylist() for name in names), strict=True)
     hidden: list[MaskedMessage] = []
     for at, (version, key, payload, encryption) in enumerate(rows):
-        found: MaskedMessage | str = ENCRYPTED
+        items: MaskedMessage | str = ENCRYPTED
         if encryption is None or encryption["is_decrypted"]:
-            found = mask.mask(version, key, payload)
-        if isinstance(found, str):
+            items = mask.mask(version, key, payload)
+        if isinstance(items, str):
             kept[at] = False
-            left_out[found] += 1
+            left_out[items] += 1
         else:
-            hidden.append(found)
+            hidden.append(items)
     payloads = pyarrow.array([message.payload for message in hidden], pyarrow.binary())
     keys = pyarrow.array([message.key for message in hidden], pyarrow.binary())
     return block.select(kept).with_columns(key=keys, payload=payloads, is_null=payloads.is_null())
@@ -310,27 +310,27 @@ def _is_at_most(
     before = (ids[:, 0] < ledger) | ((ids[:, 0] == ledger) & (ids[:, 1] < entry))
     index = ids[:, 2]
     last = (index >= 0) & (index < batch) if strictly else (index <= batch)
-    found: NDArray[numpy.bool_] = before | (same & last)
-    return found
+    positions: NDArray[numpy.bool_] = before | (same & last)
+    return positions
 
 
 def _is_selected(block: Block, selection: Selection, partition: int) -> NDArray[numpy.bool_]:
-    found = numpy.ones(len(block), numpy.bool_)
+    positions = numpy.ones(len(block), numpy.bool_)
     if selection.since is not None:
-        found &= block.published >= selection.since
+        positions &= block.published >= selection.since
     if selection.until is not None:
-        found &= block.published < selection.until
+        positions &= block.published < selection.until
     if selection.sample is not None and selection.sample < 1:
-        found &= _hashes(block.ids, partition) < numpy.uint64(int(selection.sample * 2**64))
-    return found
+        positions &= _hashes(block.ids, partition) < numpy.uint64(int(selection.sample * 2**64))
+    return positions
 
 
 def _hashes(ids: Integers, partition: int) -> NDArray[numpy.uint64]:
     """A number of 64 bits for each message id, always the same (SplitMix64 over its parts)."""
-    found = numpy.full(len(ids), numpy.uint64(partition + 1), numpy.uint64)
+    positions = numpy.full(len(ids), numpy.uint64(partition + 1), numpy.uint64)
     for part in range(3):
-        found = _mixed(found ^ ids[:, part].astype(numpy.uint64))
-    return found
+        positions = _mixed(positions ^ ids[:, part].astype(numpy.uint64))
+    return positions
 
 
 def _mixed(numbers: NDArray[numpy.uint64]) -> NDArray[numpy.uint64]:

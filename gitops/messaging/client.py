@@ -51,15 +51,15 @@ class MessagingClient:
         producer = Producer(name, own, wanted, interceptors)
         topics = [f"{name}-partition-{number}" for number in range(partitions)] or [name]
         producer.partitions = tuple(
-            self._topic_producer(producer, each, wanted, number if partitions else -1)
-            for number, each in enumerate(topics)
+            self._topic_producer(producer, text, wanted, number if partitions else -1)
+            for number, text in enumerate(topics)
         )
         try:
             await _open_all(producer.partitions)
         except BaseException:
             await producer.close()
             raise
-        self._producers = {each for each in self._producers if not each.is_closed} | {producer}
+        self._producers = {item for item in self._producers if not item.is_closed} | {producer}
         return producer
 
     async def schema(self, topic: str, version: bytes | None = None) -> ValueSchema | None:
@@ -69,8 +69,8 @@ class MessagingClient:
         Raises BrokerRefusedError, ConnectionFailedError, UsageError.
         """
         name = full_name(topic)
-        found = await self._patiently(lambda: self._cluster.schema(name, version))
-        return None if found is None else stored_value_schema(found.schema)
+        result = await self._patiently(lambda: self._cluster.schema(name, version))
+        return None if result is None else stored_value_schema(result.schema)
 
     async def close(self) -> None:
         """Close all producers, then the connections."""

@@ -53,17 +53,18 @@ class Cluster:
         ConnectionFailedError.
         """
         connection = await self._service()
-        found: api.CommandPartitionedTopicMetadataResponse = await connection.request(
+        result: api.CommandPartitionedTopicMetadataResponse = await connection.request(
             api.BaseCommand.PARTITIONED_METADATA, topic=topic
         )
-        if found.response == api.CommandPartitionedTopicMetadataResponse.Failed:
-            raise refusal(found.error, found.message, topic)
-        if found.partitions > _MOST_PARTITIONS:
+        if result.response == api.CommandPartitionedTopicMetadataResponse.Failed:
+            raise refusal(result.error, result.message, topic)
+        if result.partitions > _MOST_PARTITIONS:
             raise MessagingError(
-                f"the topic has {found.partitions} partitions; at most {_MOST_PARTITIONS} are used",
+                f"the topic has {result.partitions} partitions; at most {_MOST_PARTITIONS} are "
+                "used",
                 where=topic,
             )
-        return found.partitions
+        return result.partitions
 
     async def connect(self, topic: str, assigned: str | None = None) -> Connection:
         """A connection to the broker that has the topic; `assigned` is its URL if it is known.
@@ -83,14 +84,14 @@ class Cluster:
         Raises BrokerRefusedError, ConnectionFailedError.
         """
         connection = await self.connect(topic)
-        found: api.CommandGetSchemaResponse = await connection.request(
+        result: api.CommandGetSchemaResponse = await connection.request(
             api.BaseCommand.GET_SCHEMA, topic=topic, schema_version=version
         )
-        if not found.HasField("error_code"):
-            return found
-        if found.error_code == api.TopicNotFound:
+        if not result.HasField("error_code"):
+            return result
+        if result.error_code == api.TopicNotFound:
             return None
-        raise refusal(found.error_code, found.error_message, topic)
+        raise refusal(result.error_code, result.error_message, topic)
 
     async def close(self) -> None:
         """End every connection."""
@@ -98,38 +99,40 @@ class Cluster:
         tasks, self._connections = list(self._connections.values()), {}
         for task in tasks:
             task.cancel()
-        for found in await asyncio.gather(*tasks, return_exceptions=True):
-            if isinstance(found, Connection):
-                found.close()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Connection):
+                result.close()
         await asyncio.sleep(0)  # asyncio closes the sockets in its next round
 
     async def _find(self, topic: str) -> BrokerRoute:
         """Ask for the broker of a topic, and follow redirects as far as Java's client does."""
         connection, is_authoritative = await self._service(), False
         for _ in range(_MOST_REDIRECTS + 1):
-            found: api.CommandLookupTopicResponse = await connection.request(
+            result: api.CommandLookupTopicResponse = await connection.request(
                 api.BaseCommand.LOOKUP, topic=topic, authoritative=is_authoritative
             )
-            if found.response == api.CommandLookupTopicResponse.Failed:
-                raise refusal(found.error, found.message, topic)
-            route = self._route(found)
-            if found.response == api.CommandLookupTopicResponse.Connect:
+            if result.response == api.CommandLookupTopicResponse.Failed:
+                raise refusal(result.error, result.message, topic)
+            route = self._route(result)
+            if result.response == api.CommandLookupTopicResponse.Connect:
                 return route
-            is_authoritative = found.authoritative
+            is_authoritative = result.authoritative
             connection = await self._connection(route)
         raise MessagingError(
             f"the brokers redirected the lookup more than {_MOST_REDIRECTS} times", where=topic
         )
 
-    def _route(self, found: api.CommandLookupTopicResponse) -> BrokerRoute:
+    def _route(self, result: api.CommandLookupTopicResponse) -> BrokerRoute:
         secure = self._services[0].is_secure
-        broker = _broker_address(found.brokerServiceUrlTls if secure else found.brokerServiceUrl)
+        broker = _broker_address(result.brokerServiceUrlTls if secure else result.brokerServiceUrl)
         if broker.is_secure is not secure:
             raise MessagingError(
                 f"the lookup answered {broker}, which is {'not ' if secure else ''}TLS",
                 hint="use the service URL of the same kind as the brokers advertise",
             )
-        return BrokerRoute(broker, self._services[0] if found.proxy_through_service_url else broker)
+        return BrokerRoute(
+            broker, self._services[0] if result.proxy_through_service_url else broker
+        )
 
     async def _service(self) -> Connection:
         """A connection to the first address of the service URL that accepts one."""

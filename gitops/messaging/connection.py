@@ -144,14 +144,14 @@ class Connection(asyncio.Protocol):
             self.write(_request_frame(kind, request_id, fields))
             name = api.BaseCommand.Type.Name(kind)
             async with deadline(self._deadlines.request, f"{name} was sent", self.where):
-                found = await answer
+                value = await answer
         finally:
             self._answers.pop(request_id, None)
-        if not isinstance(found, _RESPONSES[kind]):
+        if not isinstance(value, _RESPONSES[kind]):
             error = ProtocolError(f"the server answered {name} with another command")
             self._end(error)
             raise error
-        return found
+        return value
 
     def write(self, frame: bytes) -> None:
         """Hand a frame to the socket, with others; raises ConnectionFailedError once it has ended.
@@ -264,12 +264,12 @@ class Connection(asyncio.Protocol):
             self._end(MessagingError(f"no fresh token: {name}", where=self.where))
 
     def _on_error(self, error: api.CommandError) -> None:
-        found = refusal(error.error, self._redact(error.message), self.where)
+        result = refusal(error.error, self._redact(error.message), self.where)
         answer = self._answers.get(error.request_id)
         if answer is not None and not answer.done():
-            answer.set_exception(found)
+            answer.set_exception(result)
         elif self._greeting is not None and not self._greeting.done():
-            self._end(found)
+            self._end(result)
 
     def _on_receipt(self, receipt: api.CommandSendReceipt) -> None:
         if producer := self.producers.get(receipt.producer_id):
@@ -331,8 +331,8 @@ class Connection(asyncio.Protocol):
         opened: list[ProducerEvents | ConsumerEvents]
         opened = [*self.producers.values(), *self.consumers.values()]
         self.producers, self.consumers = {}, {}
-        for each in opened:
-            each.on_detach(None)
+        for item in opened:
+            item.on_detach(None)
 
 
 _FIELDS: Final = {

@@ -34,13 +34,13 @@ _LARGEST_NUMBER: Final = 63
 
 def _places() -> Integers:
     """Of the fields of both kinds, by number, the places in _NAMES from 1 on; 0 of others."""
-    found = numpy.zeros((2, _LARGEST_NUMBER + 1), numpy.int64)
+    positions = numpy.zeros((2, _LARGEST_NUMBER + 1), numpy.int64)
     kinds = (api.MessageMetadata.DESCRIPTOR, api.SingleMessageMetadata.DESCRIPTOR)
     for kind, descriptor in enumerate(kinds):
         for place, name in enumerate(_NAMES, 1):
             if field := descriptor.fields_by_name.get(name):
-                found[kind, field.number] = place
-    return found
+                positions[kind, field.number] = place
+    return positions
 
 
 _PLACES: Final = _places()
@@ -78,22 +78,22 @@ class MessageTable:
         is_batch = numpy.array([entry.is_batch for entry in entries], numpy.int64)[turns]
         indexes = numpy.where(is_batch, numpy.arange(len(turns)) - before[turns], -1)
         data = b"".join((*(entry.body for entry in entries), PADDING))
-        found = scan_fields(_octets(data), starts, middles)
-        numbers = _PLACES[is_batch[found.owners], numpy.minimum(found.numbers, _LARGEST_NUMBER)]
-        fields = found._replace(numbers=numbers)
+        items = scan_fields(_octets(data), starts, middles)
+        numbers = _PLACES[is_batch[items.owners], numpy.minimum(items.numbers, _LARGEST_NUMBER)]
+        fields = items._replace(numbers=numbers)
         return cls(turns, indexes, starts, middles, ends, data, fields)
 
     def numbers(self, name: str, default: Integers | None = None) -> Integers:
         """An integer of each message, 0 unless a default is given."""
-        found = numpy.zeros(len(self.turns), numpy.int64) if default is None else default
+        positions = numpy.zeros(len(self.turns), numpy.int64) if default is None else default
         chosen = self._chosen(name) & self.fields.is_number
-        found[self.fields.owners[chosen]] = self.fields.values[chosen]
-        return found
+        positions[self.fields.owners[chosen]] = self.fields.values[chosen]
+        return positions
 
     def flags(self, name: str) -> Flags:
         """A boolean of each message."""
-        found: Flags = self.numbers(name) != 0
-        return found
+        positions: Flags = self.numbers(name) != 0
+        return positions
 
     def bytes(self, name: str) -> pyarrow.BinaryArray:
         """Bytes of each message, null where it has none."""
@@ -158,10 +158,10 @@ def _readable(
 ) -> list[Any]:
     """The properties of each message as pairs."""
     pairs = list(zip(keys.to_pylist(), values.to_pylist(), strict=True))
-    found: list[Any] = []
+    items: list[Any] = []
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         try:
-            found.append([(key.decode(), value.decode()) for key, value in pairs[start:end]])
+            items.append([(key.decode(), value.decode()) for key, value in pairs[start:end]])
         except UnicodeDecodeError:
-            found.append(None)
-    return found
+            items.append(None)
+    return items

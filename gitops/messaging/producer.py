@@ -141,7 +141,7 @@ class Producer:
         self, message: Message, *, is_awaited: bool = False
     ) -> asyncio.Future[MessageId]:
         """As `MessageBuilder.enqueue`; `is_awaited`: the caller waits for the receipt."""
-        eligible = [each for each in self._interceptors if each.eligible(message)]
+        eligible = [item for item in self._interceptors if item.eligible(message)]
         for interceptor in eligible:
             message = interceptor.before_send(message)
         pending = self._encode(message)

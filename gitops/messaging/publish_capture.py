@@ -89,19 +89,19 @@ class CaptureSource:
 
 def read_source(root: Path) -> CaptureSource:
     """The one captured topic below a folder, looked at; raises UsageError, also for damage."""
-    found = list(capture_folders(root))
-    if len(found) > 1:
-        names = ", ".join(str(folder.path) for folder, _ in found)
-        raise UsageError(f"{root} has captures of {len(found)} topics", hint=f"name one: {names}")
-    folder, manifest = found[0]
+    items = list(capture_folders(root))
+    if len(items) > 1:
+        names = ", ".join(str(folder.path) for folder, _ in items)
+        raise UsageError(f"{root} has captures of {len(items)} topics", hint=f"name one: {names}")
+    folder, manifest = items[0]
     folder.check_parts(manifest)
     counts: Counter[int | None] = Counter()
     for state in manifest.partitions:
         counts += _counts(folder, manifest, state)
     schemas = folder.schemas()
     used = sorted(count for count in counts if count is not None)
-    if missing := [each for each in used if each not in schemas]:
-        versions = ", ".join(f"v{each}" for each in missing)
+    if missing := [number for number in used if number not in schemas]:
+        versions = ", ".join(f"v{number}" for number in missing)
         raise UsageError(
             f"{folder.path / SCHEMAS} has no schema for messages of {versions}",
             hint=f"{AGAIN}; a version that was deleted from the registry is lost",
@@ -109,7 +109,7 @@ def read_source(root: Path) -> CaptureSource:
     return CaptureSource(
         folder=folder,
         manifest=manifest,
-        schemas={each: schemas[each] for each in used},
+        schemas={number: schemas[number] for number in used},
         counts=counts,
         fingerprint=_fingerprint(folder, schemas),
     )

@@ -129,8 +129,8 @@ def _parquet(path: Path) -> Iterator[CapturedMessage]:
 def _parquet_versions(path: Path) -> Counter[int | None]:
     counter: Counter[int | None] = Counter()
     for batch in _batches(path, ["schema_version"]):
-        for each in pyarrow.compute.value_counts(batch.column(0)).to_pylist():
-            counter[each["values"]] += each["counts"]
+        for value in pyarrow.compute.value_counts(batch.column(0)).to_pylist():
+            counter[value["values"]] += value["counts"]
     return counter
 
 
@@ -160,7 +160,7 @@ def _with_numbers(schema: Any) -> Any:  # noqa: ANN401 - any node of it
     if isinstance(schema, dict):
         kept = {key: value for key, value in schema.items() if key != "logicalType"}
         return {key: _with_numbers(value) for key, value in kept.items()}
-    return [_with_numbers(one) for one in schema] if isinstance(schema, list) else schema
+    return [_with_numbers(value) for value in schema] if isinstance(schema, list) else schema
 
 
 def _avro_versions(path: Path) -> Counter[int | None]:

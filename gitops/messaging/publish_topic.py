@@ -151,12 +151,12 @@ class _Schemas:
     @classmethod
     def of(cls, source: CaptureSource) -> _Schemas:
         """In the order of their versions, in which they came to the captured topic."""
-        found: dict[int | None, ValueSchema] = {
+        grouped: dict[int | None, ValueSchema] = {
             version: BytesSchema(info) for version, info in source.schemas.items()
         }
         if source.counts[None]:
-            found[None] = BytesSchema()
-        return cls(found)
+            grouped[None] = BytesSchema()
+        return cls(grouped)
 
     async def open(
         self, client: MessagingClient, topic: str, settings: ProducerSettings
@@ -176,14 +176,14 @@ class _Schemas:
                 continue
             try:
                 async with asyncio.timeout(seconds):
-                    found = await producer.register(schema)
+                    data = await producer.register(schema)
             except BrokerRefusedError as error:
                 self._refuse(version, error)
             except TimeoutError:
                 raise _gone(producer.topic, seconds) from None
             else:
                 if version is not None:
-                    self.versions[version] = int.from_bytes(found, "big")
+                    self.versions[version] = int.from_bytes(data, "big")
 
     def _refuse(self, version: int | None, error: BrokerRefusedError) -> None:
         if error.error != "IncompatibleSchema":

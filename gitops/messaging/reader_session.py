@@ -132,7 +132,7 @@ class ReaderSession:
         if connection is None or self._waiting:
             return True
         try:
-            found: api.CommandGetLastMessageIdResponse = await connection.request(
+            result: api.CommandGetLastMessageIdResponse = await connection.request(
                 api.BaseCommand.GET_LAST_MESSAGE_ID, consumer_id=self._id
             )
         except ConnectionFailedError as error:
@@ -140,7 +140,7 @@ class ReaderSession:
                 raise
             return True
         self._lost = None
-        last = found.last_message_id
+        last = result.last_message_id
         if last.entryId == _EARLIEST:
             return False
         return self._start is None or (last.ledgerId, last.entryId, -1) > self._start

@@ -247,12 +247,12 @@ class ProducerSession:
             raise ConnectionFailedError("the connection has ended", where=self.topic)
         if connection.protocol_version < GET_OR_CREATE_VERSION:
             return await self._version_by_producer(connection, schema)
-        found: api.CommandGetOrCreateSchemaResponse = await connection.request(
+        result: api.CommandGetOrCreateSchemaResponse = await connection.request(
             api.BaseCommand.GET_OR_CREATE_SCHEMA, topic=self.topic, schema=schema.to_wire()
         )
-        if found.HasField("error_code"):
-            raise refusal(found.error_code, found.error_message, self.topic)
-        return found.schema_version
+        if result.HasField("error_code"):
+            raise refusal(result.error_code, result.error_message, self.topic)
+        return result.schema_version
 
     async def _version_by_producer(self, connection: Connection, schema: ValueSchema) -> Version:
         """What an older broker answers when another producer opens with that schema."""

@@ -177,14 +177,14 @@ class TopicProducer:
 
     def on_send_error(self, error: api.CommandSendError) -> None:
         """Fail the entry alone, or all, or reconnect and send again, as Java's client does."""
-        found = refusal(error.error, error.message, self.topic)
-        if found.error in _FATAL:
-            self.on_failure(found)
-        elif found.error not in _REFUSED_ALONE:
-            self._session.reconnect(ConnectionFailedError(str(found), where=self.topic))
+        result = refusal(error.error, error.message, self.topic)
+        if result.error in _FATAL:
+            self.on_failure(result)
+        elif result.error not in _REFUSED_ALONE:
+            self._session.reconnect(ConnectionFailedError(str(result), where=self.topic))
         elif self._entries and self._entries[0].sequence_id == error.sequence_id:
             for message in self._entries.popleft().messages:
-                self._finish(message, found)
+                self._finish(message, result)
 
     # From the queue to frames.
 

@@ -138,7 +138,7 @@ def broker_notes(settings: BrokerSettings, names: Collection[str] = SETTINGS) ->
     assumed = [name for name in names if settings.source(name) is SettingSource.ASSUMED]
     if _RELEASE in assumed:
         yield _ASSUMED_RELEASE.format(settings.release)
-    if any(one != _RELEASE for one in assumed):
+    if any(text != _RELEASE for text in assumed):
         yield _ASSUMED_DEFAULTS
     yield from (
         f"{conflict.message}: the cluster's value is used" for conflict in settings.conflicts
@@ -173,13 +173,13 @@ def setting_text(value: SettingValue) -> str | bool | None:
 
 
 def _conflict(name: str, declared: BrokerSettings, known: BrokerSettings) -> SettingRemark | None:
-    said, seen = getattr(declared, name), getattr(known, name)
-    if declared.source(name) is not SettingSource.GIVEN or said == seen:
+    value, seen = getattr(declared, name), getattr(known, name)
+    if declared.source(name) is not SettingSource.GIVEN or value == seen:
         return None
-    if name == "release" and _is_version_of(seen, said):
+    if name == "release" and _is_version_of(seen, value):
         return None
     key = "broker" if name == "release" else camel_case(name)
-    cluster, files = shown_setting(seen), shown_setting(said)
+    cluster, files = shown_setting(seen), shown_setting(value)
     if name == "release" and known.source(name) is SettingSource.PROBED:
         cluster = f"{cluster} or later"  # a test shows no more
     message = f"{key} is {cluster} in the cluster, and {files} in gitops.yaml"

@@ -93,7 +93,7 @@ def unfinished(runs: Sequence[JournalRun]) -> tuple[JournalRun, ...]:
     """
     left: list[JournalRun] = []
     for number, run in enumerate(runs):
-        later = [one for one in runs[number + 1 :] if _place(one) == _place(run)]
+        later = [item for item in runs[number + 1 :] if _place(item) == _place(run)]
         is_over = _have_all(later, run) if run.command != "apply" else bool(later)
         left += [] if run.is_whole or is_over else [run]
     return tuple(left)
@@ -117,12 +117,14 @@ def final_outcomes(runs: Sequence[JournalRun]) -> Iterator[tuple[Mapping[str, An
     of the same work came to its end without it, it had been found done.
     """
     for number, run in enumerate(runs):
-        later = [one for one in runs[number + 1 :] if _is_same_work(run, one)]
+        later = [item for item in runs[number + 1 :] if _is_same_work(run, item)]
         for attempt in run.attempts:
             if attempt.outcome is not Outcome.UNKNOWN:
                 yield attempt.action, attempt.outcome
-            elif all(attempt.action != each.action for one in later for each in one.attempts):
-                is_found = _have_all([one for one in later if one.is_whole], run)
+            elif all(
+                attempt.action != element.action for item in later for element in item.attempts
+            ):
+                is_found = _have_all([item for item in later if item.is_whole], run)
                 yield attempt.action, Outcome.DONE if is_found else Outcome.UNKNOWN
 
 

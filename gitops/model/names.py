@@ -170,7 +170,7 @@ class TopicName:
         return short if self.domain == "persistent" else f"{self.domain}://{short}"
 
 
-def find_in_either_domain(found: Mapping[TopicName, _T], topic: TopicName) -> _T | None:
+def find_in_either_domain(grouped: Mapping[TopicName, _T], topic: TopicName) -> _T | None:
     """What is known of a topic, or else of the one that shares its schema history."""
     other: Domain = "non-persistent" if topic.domain == "persistent" else "persistent"
-    return found.get(topic) or found.get(replace(topic, domain=other))
+    return grouped.get(topic) or grouped.get(replace(topic, domain=other))

@@ -88,12 +88,12 @@ class Reason:
         many = len(self.clients) > 1
         verb = self.verb if many or self.verb.startswith("cannot") else f"{self.verb}s"
         words = (f"the {self.state}" if self.state else "", name_list(self.clients, most), verb)
-        said = " ".join(word for word in (*words, self.rest) if word)
+        text = " ".join(word for word in (*words, self.rest) if word)
         if self.moment:
-            said = f"{self.moment}, {said}"
+            text = f"{self.moment}, {text}"
         elif self.state:
-            said = f"T{said[1:]}"
-        return f"{said}: {self.cause.clause(many=many)}" if self.cause else said
+            text = f"T{text[1:]}"
+        return f"{text}: {self.cause.clause(many=many)}" if self.cause else text
 
 
 def merged(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
@@ -101,4 +101,4 @@ def merged(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
     clients: dict[Reason, dict[str, None]] = {}
     for reason in reasons:
         clients.setdefault(replace(reason, clients=()), {}).update(dict.fromkeys(reason.clients))
-    return tuple(replace(one, clients=tuple(names)) for one, names in clients.items())
+    return tuple(replace(item, clients=tuple(names)) for item, names in clients.items())

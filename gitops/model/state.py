@@ -159,7 +159,7 @@ class PlanScope:
 
     def __contains__(self, topic: TopicName) -> bool:
         """Whether the plan is about this topic."""
-        keepers = {one.keeper for one in self.topics}
+        keepers = {item.keeper for item in self.topics}
         return topic.namespace in self.namespaces or topic.keeper in keepers
 
     def covers(self, subject: NamespaceName | TopicName) -> bool:

@@ -35,18 +35,18 @@ def partial_error(
     """
     total = len(plan.actions)
     of = f"{done} of {total} action{'' if total == 1 else 's'}"
-    said = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}{_more(other_errors)}"
+    text = f"{of} {'is' if done == 1 else 'are'} done, then: {error.what}{_more(other_errors)}"
     still_open = [result for result in closed if result.error]
     if still_open and (why := still_open[0].error):
-        said = (
-            f"{said}; and {_subjects(still_open)} could not be set back and may still be "
+        text = (
+            f"{text}; and {_subjects(still_open)} could not be set back and may still be "
             f"{_open_values(still_open)}: {why.what}"
         )
     elif closed:
-        said = f"{said}; the strategy of {_subjects(closed)} is set back"
+        text = f"{text}; the strategy of {_subjects(closed)} is set back"
     hint = _closing_hint(error, still_open, plan) if still_open else error.hint
     kind = InterruptedApplyError if isinstance(error, InterruptedApplyError) else PartialApplyError
-    return kind(said, where=error.where, hint=hint)
+    return kind(text, where=error.where, hint=hint)
 
 
 def _more(other_errors: Sequence[GitopsError]) -> str:

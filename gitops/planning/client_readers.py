@@ -71,7 +71,7 @@ def client_readers(
                 name = f"subscription '{subscription.name}'{f' ({library})' if library else ''}"
                 reader = ClientReader(name=name, language=language_of(library))
                 readers.setdefault(topic, set()).add(reader)
-    return {topic: tuple(sorted(found, key=str)) for topic, found in readers.items()}
+    return {topic: tuple(sorted(items, key=str)) for topic, items in readers.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +244,7 @@ def _pairs(case: ReadersCase) -> Iterator[tuple[bool, int, StoredSchema, StoredS
 
     Messages of every live version may be stored, whatever the strategy compares with.
     """
-    alike = [each for each in reversed(case.versions) if each[1].type is case.new.type]
+    alike = [items for items in reversed(case.versions) if items[1].type is case.new.type]
     if case.strategy in NEW_READS:
         for version, old in alike:
             yield True, version, old, case.new

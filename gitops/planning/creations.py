@@ -139,10 +139,10 @@ def _other_tenants(desired: RegistryState, observed: RegistryState) -> Iterator[
         if (
             tenant_state
             and tenant_state.exists
-            and (said := _tenant_difference(wanted, tenant_state))
+            and (text := _tenant_difference(wanted, tenant_state))
         ):
             yield make_finding(
-                "PLAN-R014", said, subject=str(name), hint=_update_command(wanted, tenant_state)
+                "PLAN-R014", text, subject=str(name), hint=_update_command(wanted, tenant_state)
             )
 
 
@@ -214,20 +214,20 @@ def counted(count: int | None) -> str:
     return f"{count or 'no'} partition{'' if count == 1 else 's'}"
 
 
-def _partition_hint(topic: TopicName, wanted: int, found: int) -> str:
-    manifest = f"write partitions: {found}" if found else "write create: true"
-    if command := partitions_command(topic, wanted, found):
+def _partition_hint(topic: TopicName, wanted: int, number: int) -> str:
+    manifest = f"write partitions: {number}" if number else "write create: true"
+    if command := partitions_command(topic, wanted, number):
         return f"add them: {command}; or {manifest}"
     return f"{manifest} in place of it: {FIXED_PARTITIONS}"
 
 
-def partitions_command(topic: TopicName, wanted: int, found: int) -> str:
+def partitions_command(topic: TopicName, wanted: int, number: int) -> str:
     """How the missing partitions are added; empty where that cannot be done.
 
     Pulsar adds partitions to a partitioned topic, and never takes one away (Pulsar 4.0.7).
     """
     words = ("update-partitioned-topic", str(topic), "--partitions", str(wanted))
-    return shlex.join(["pulsar-admin", "topics", *words]) if 0 < found < wanted else ""
+    return shlex.join(["pulsar-admin", "topics", *words]) if 0 < number < wanted else ""
 
 
 FIXED_PARTITIONS: Final = "Pulsar cannot change that of a topic that exists"

@@ -78,11 +78,11 @@ def read_provenance(plan: Plan, plan_input: PlanInput, look_up: LookUp) -> Prove
 
 def different_topics(plan: Plan) -> Iterator[TopicName]:
     """The topics whose latest version is another one than the files have."""
-    for one in (*plan.actions, *plan.notices):
-        if not isinstance(one, RegisterSchema | RefusedSchema | SchemaWithoutEffect):
+    for item in (*plan.actions, *plan.notices):
+        if not isinstance(item, RegisterSchema | RefusedSchema | SchemaWithoutEffect):
             continue
-        if one.latest_version is not None:
-            yield one.topic
+        if item.latest_version is not None:
+            yield item.topic
 
 
 class _Judge:
@@ -122,12 +122,12 @@ class _Judge:
             changes=schema_changes(desired.info if desired else None, unknown[-1].info),
             limit=self._provenance.limit,
         )
-        said = (
+        texts = (
             unknown_versions_text(drift.unknown, drift.limit),
             _what(drift.changes),
             uncertainty_text(drift),
         )
-        message = "; ".join(filter(None, said))
+        message = "; ".join(filter(None, texts))
         hint = (
             f"{self._adopt(topic)}; to keep the schema of the files: pulsar-gitops explain {_RULE}"
         )
@@ -196,7 +196,7 @@ def adopt_command(topic: TopicName, registry: str) -> str:
 def unknown_versions_text(unknown: Sequence[UnknownVersion | SchemaEntry], limit: str = "") -> str:
     """`v1, the latest version, is not in git: registered …, by whom is unknown`."""
     where = "in the files" if limit else "in git"
-    numbers = [f"v{one.version}" for one in unknown]
+    numbers = [f"v{item.version}" for item in unknown]
     when = f"registered {moment_text(unknown[-1].timestamp)}, {_WHO}"
     if len(unknown) == 1:
         return f"{numbers[0]}, the latest version, is not {where}: {when}"
@@ -220,14 +220,14 @@ def moment_text(timestamp: int | None) -> str:
 
 def _what(changes: Sequence[SchemaChange]) -> str:
     """`adds coupon; changes note`; empty where nothing differs."""
-    said = []
+    texts = []
     for kind, verb in _VERBS.items():
         paths = [change.path or "the schema" for change in changes if change.kind is kind]
         if paths:
             left = len(paths) - _SHOWN
-            more = f" and {left} more" if left > 0 else ""
-            said.append(f"{verb} {', '.join(paths[:_SHOWN])}{more}")
-    return "; ".join(said)
+            remainder = f" and {left} more" if left > 0 else ""
+            texts.append(f"{verb} {', '.join(paths[:_SHOWN])}{remainder}")
+    return "; ".join(texts)
 
 
 _RULE: Final = "PLAN-R010"

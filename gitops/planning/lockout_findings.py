@@ -134,13 +134,13 @@ def lockout_report(
     for namespace in sorted({*by_namespace, *waivers_by_namespace}):
         lockouts = by_namespace.get(namespace, [])
         topic_waivers = {str(topic.change.topic): topic.change.waiver for topic in lockouts}
-        found = [
+        items = [
             waived
             for finding in apply_severities(_namespace_findings(namespace, lockouts), rules)
             for waived in _waived_by_topic(finding, topic_waivers)
         ]
         of_namespace = waivers_by_namespace.get(namespace, [])
-        errors = any(finding.severity is Severity.ERROR for finding in found)
+        errors = any(finding.severity is Severity.ERROR for finding in items)
         wanted = lockout_fingerprint(namespace, lockouts) if errors else ""
         holding = [
             waiver
@@ -148,13 +148,13 @@ def lockout_report(
             if waiver.fingerprint == wanted and not has_expired(waiver, today)
         ]
         if holding:
-            found = list(waive_findings(found, holding[0]))
+            items = list(waive_findings(items, holding[0]))
         elif errors:
             effects = [
-                _effect_text(finding) for finding in found if finding.severity is Severity.ERROR
+                _effect_text(finding) for finding in items if finding.severity is Severity.ERROR
             ]
             proposals.append(propose_waiver(namespace, wanted, today, of_namespace, effects))
-        findings += found
+        findings += items
         findings += apply_severities(_waiver_findings(of_namespace, wanted, today), rules)
     return LockoutReport(findings=tuple(findings), proposals=tuple(proposals))
 

@@ -192,7 +192,7 @@ def loss_findings(
     decodes wrongly and this is a warning; so is a loss that was recorded. `definitions` reads what
     git has of topics that nothing records: another definition may have been v0.
     """
-    registered = {one.topic: one for one in plan.actions if isinstance(one, RegisterSchema)}
+    registered = {item.topic: item for item in plan.actions if isinstance(item, RegisterSchema)}
     unknown: list[TopicName] = []
     unrecorded: list[RegisterSchema] = []
     formerly_recorded: list[TopicName] = []
@@ -306,10 +306,10 @@ def _unknown_past_finding(
     plan_input: PlanInput, topics: Sequence[TopicName], recorded: RecordedVersions
 ) -> Finding:
     """Topics that get their first version, as far as is known: a warning."""
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    others = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     finding = make_finding(
         "PLAN-R023",
-        f"whether {topics[0]}{more} had versions before is unknown: {recorded.past_limit}, "
+        f"whether {topics[0]}{others} had versions before is unknown: {recorded.past_limit}, "
         "and git's history of the snapshot may have versions that the registry lost",
         subject=str(topics[0]),
         hint=recorded.past_hint,
@@ -323,13 +323,13 @@ def _formerly_recorded_finding(
 ) -> Finding:
     """Topics that get a first version, and that a registry of another name had: a warning."""
     topic = topics[0]
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    others = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     verb = "has" if len(topics) == 1 else "have"
     file = recorded.former_records[topic]
     name = file.split("/")[1]
     finding = make_finding(
         "PLAN-R023",
-        f"whether the registry lost versions is unknown: {topic}{more} {verb} none there, and "
+        f"whether the registry lost versions is unknown: {topic}{others} {verb} none there, and "
         f"{file} has some, of a registry '{name}' that gitops.yaml does not have any more; if that "
         "is this one, v0 gets another schema, and stored messages decode wrongly or not at all",
         location=plan_input.locate(topic, ""),
@@ -345,12 +345,12 @@ def _uncounted_finding(
 ) -> Finding:
     """Topics that get a first version, and that have some in a journal of another address."""
     topic = topics[0]
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    others = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     versions = recorded.uncounted[topic]
     finding = make_finding(
         "PLAN-R023",
-        f"whether the registry lost versions is unknown: {versions.file} has some of {topic}{more} "
-        f"that were registered at {versions.address}, and the registry is at {plan_input.address}",
+        f"whether the registry lost versions is unknown: {versions.file} has some of "
+        f"{topic}{others} that were registered at {versions.address}, and the registry is at {plan_input.address}",
         location=plan_input.locate(topic, ""),
         subject=str(topic),
         hint=f"if that was another registry, remove {versions.file}; if it is this one, write its "
@@ -385,13 +385,13 @@ def _redefined_finding(
     if not topics:
         return None
     topic = topics[0]
-    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    others = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
     verb = "has" if len(topics) == 1 else "have"
     location = plan_input.locate(topic, "")
     file = location.file if location else "namespaces"
     return make_finding(
         "PLAN-R024",
-        f"{topic}{more} {verb} no version in the registry, and git has an earlier definition: if "
+        f"{topic}{others} {verb} no version in the registry, and git has an earlier definition: if "
         "that was registered and lost, v0 gets another schema, and stored messages decode wrongly "
         "or not at all",
         location=location,

@@ -325,11 +325,11 @@ def make_plan(
 
 
 def _waivers_by_topic(plan_input: PlanInput) -> dict[TopicName, tuple[Waiver, ...]]:
-    found: dict[TopicName, tuple[Waiver, ...]] = {}
+    grouped: dict[TopicName, tuple[Waiver, ...]] = {}
     for waiver in plan_input.waivers:
         if isinstance(waiver.subject, TopicName):
-            found[waiver.subject] = (*found.get(waiver.subject, ()), waiver)
-    return found
+            grouped[waiver.subject] = (*grouped.get(waiver.subject, ()), waiver)
+    return grouped
 
 
 def _topic(

@@ -24,11 +24,11 @@ from gitops.planning.plan import subject_of
 
 def attributed_plan(plan: Plan, before: Plan) -> Plan:
     """`plan` without what `before`, the plan for the files without the change, holds too."""
-    known = {_key(one) for one in (*before.actions, *before.notices)}
+    known = {_key(item) for item in (*before.actions, *before.notices)}
     actions = tuple(action for action in plan.actions if _key(action) not in known)
     notices = tuple(notice for notice in plan.notices if _key(notice) not in known)
     left = {subject_of(action) for action in actions} | {notice.topic for notice in notices}
-    touched = sum(isinstance(one, TopicName) for one in left)
+    touched = sum(isinstance(item, TopicName) for item in left)
     names = {_subject_name(action) for action in actions}
     return replace(
         plan,
@@ -64,19 +64,19 @@ def _findings(
     )
 
 
-def _key(one: Action | Notice) -> Hashable:
+def _key(item: Action | Notice) -> Hashable:
     """Equal for what does or says the same, wherever it stands in the files."""
-    match one:
+    match item:
         case RegisterSchema() | RefusedSchema():
-            info = one.info
+            info = item.info
             content = (info.type, info.schema, tuple(sorted(info.properties.items())))
-            return type(one), one.topic, content, one.strategy, one.accepted, _waived(one)
+            return type(item), item.topic, content, item.strategy, item.accepted, _waived(item)
         case SchemaWithoutEffect() | SchemaDrift() | SchemaSwallowed():
-            return type(one), one.topic, one.changes
+            return type(item), item.topic, item.changes
         case _:
-            return one
+            return item
 
 
-def _waived(one: RegisterSchema | RefusedSchema) -> str:
+def _waived(item: RegisterSchema | RefusedSchema) -> str:
     """The waiver that lets a schema pass, if any."""
-    return one.waiver if isinstance(one, RegisterSchema) else ""
+    return item.waiver if isinstance(item, RegisterSchema) else ""

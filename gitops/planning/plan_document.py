@@ -128,7 +128,7 @@ def summary(plan: Plan) -> dict[str, int]:
     """How many of each: what the last line of a plan says."""
 
     def count(kind: type) -> int:
-        return sum(isinstance(one, kind) for one in (*plan.actions, *plan.notices))
+        return sum(isinstance(item, kind) for item in (*plan.actions, *plan.notices))
 
     held_back = sum(isinstance(n, RefusedSchema) and n.accepted for n in plan.notices)
     added = sum(isinstance(a, RegisterSchema) and a.latest_version is None for a in plan.actions)

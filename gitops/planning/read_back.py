@@ -85,10 +85,10 @@ def _partition_difference(action: CreateTopic, partitions: TopicPartitions) -> s
 
 def _policy_difference(action: SetPolicy, state: RegistryState) -> str:
     key, wanted = action.change.key, action.change.after
-    found = getattr(state.subject(action.subject).policies, snake_case(key))
-    if is_same_value(key, found, wanted):
+    value = getattr(state.subject(action.subject).policies, snake_case(key))
+    if is_same_value(key, value, wanted):
         return ""
-    return f"{key} of {action.subject} is {value_text(found) or 'not set'}"
+    return f"{key} of {action.subject} is {value_text(value) or 'not set'}"
 
 
 def _schema_difference(action: RegisterSchema, version: int | None, state: RegistryState) -> str:

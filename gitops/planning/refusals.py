@@ -40,13 +40,13 @@ def merge_renames(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     schema too where they miss the old field.
     """
     known, losses = renames(findings), _losses(findings)
-    merged, found = set[int](), dict[int, Finding]()
+    merged, grouped = set[int](), dict[int, Finding]()
     for finding in findings:
         if rename := known.get(_missing_field(finding)):
             lost = losses.get((rename.compared, _versions(finding)))
-            found[id(finding)] = _with_rename(finding, rename, lost)
+            grouped[id(finding)] = _with_rename(finding, rename, lost)
             merged |= {id(rename), id(lost)}
-    return tuple(found.get(id(one), one) for one in findings if id(one) not in merged)
+    return tuple(grouped.get(id(item), item) for item in findings if id(item) not in merged)
 
 
 _NEW_READS: Final = "the new schema cannot read messages of "
@@ -177,7 +177,7 @@ def _by_place(causes: Iterable[_Cause]) -> list[list[_Cause]]:
         places.setdefault(key, []).append(same)
     incompatibilities: list[list[_Cause]] = []
     for place in places.values():
-        incompatibilities += [place] if _goes_both_ways(place) else [[one] for one in place]
+        incompatibilities += [place] if _goes_both_ways(place) else [[items] for items in place]
     return incompatibilities
 
 
@@ -220,13 +220,13 @@ def _own_pointer(incompatibility: Incompatibility) -> str:
 def _incompatible(
     subject: str, incompatibility: Incompatibility, places: DefinitionLocations
 ) -> Finding:
-    mine, other = incompatibility.reader_pointer, incompatibility.writer_pointer
+    text, other = incompatibility.reader_pointer, incompatibility.writer_pointer
     if incompatibility.reader != CANDIDATE:
-        mine, other = other, mine
+        text, other = other, text
     finding = make_finding(
         incompatibility.rule,
         _message([incompatibility]),
-        location=places.new(mine),
+        location=places.new(text),
         subject=subject,
         hint=incompatibility.hint,
     )

@@ -77,8 +77,8 @@ def version_skews(plans: Sequence[Plan]) -> tuple[VersionSkew, ...]:
     Both matter where messages are copied from one to another: they carry the number.
     """
     topics = sorted({topic for plan in plans for topic in plan.latest})
-    found = (_skew(topic, plans) for topic in topics)
-    return tuple(version_skew for version_skew in found if version_skew)
+    items = (_skew(topic, plans) for topic in topics)
+    return tuple(version_skew for version_skew in items if version_skew)
 
 
 def _skew(topic: TopicName, plans: Sequence[Plan]) -> VersionSkew | None:

@@ -133,7 +133,7 @@ class _Search:
 
     def drifts(self) -> Iterator[Drift]:
         plan = self._input.plan
-        outcomes = [one for one in (*plan.actions, *plan.notices) if isinstance(one, _Outcome)]
+        outcomes = [item for item in (*plan.actions, *plan.notices) if isinstance(item, _Outcome)]
         desired = self._plan_input.desired
         yield from chain(
             chain.from_iterable(map(self._namespace_or_policy, plan.actions)),
@@ -297,7 +297,7 @@ class _Search:
     ) -> Iterator[VersionOutsideGit]:
         desired = self._desired(topic)
         first = known[-1].info if known else desired
-        infos: list[SchemaInfo | None] = [first, *(one.info for one in unknown)]
+        infos: list[SchemaInfo | None] = [first, *(item.info for item in unknown)]
         for entry, (before, after) in zip(unknown, pairwise(infos), strict=True):
             yield VersionOutsideGit(
                 version=entry.version,
@@ -311,8 +311,8 @@ class _Search:
             return None
         recorded = self._recorded_topic(topic)
         return recorded is not None and any(
-            one.version == entry.version and is_same(one.info, entry.info)
-            for one in recorded.history.entries
+            item.version == entry.version and is_same(item.info, entry.info)
+            for item in recorded.history.entries
         )
 
     def _answer(self, outcome: _Outcome) -> DefinitionAnswer:

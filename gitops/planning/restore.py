@@ -169,9 +169,9 @@ def prove_restore(given: RestoreInput) -> Restore:
 def check_restore(recorded: RegistryState, live: RegistryState) -> RestoreCheck:
     """Whether the registry has every recorded version, by number and content."""
     differences = {
-        name: found
+        name: value
         for name, topic in sorted(recorded.topics.items())
-        if (found := _difference(topic.history, live.topics[name].history))
+        if (value := _difference(topic.history, live.topics[name].history))
     }
     good = (t for name, t in recorded.topics.items() if name not in differences)
     return RestoreCheck(
@@ -183,10 +183,10 @@ def _difference(recorded: SchemaHistory, live: SchemaHistory) -> str:
     """What the registry has instead, in a few words; empty where it has all of it."""
     there = {entry.version: entry for entry in live.entries}
     for entry in recorded.entries:
-        found = there.get(entry.version)
-        if found is None:
+        result = there.get(entry.version)
+        if result is None:
             return f"there is no v{entry.version}"
-        if not _is_same(found, entry):
+        if not _is_same(result, entry):
             return f"v{entry.version} is another schema"
     if live.next_version < recorded.next_version:
         return f"the next version is v{live.next_version}, not v{recorded.next_version}"
@@ -259,7 +259,7 @@ def _foreign_entries(
     for there, entry in zip(live.entries, recorded.entries, strict=False):
         if not _is_same(there, entry):
             what = "is another schema" if there.version == entry.version else "is not recorded"
-            left = [each for each in recorded.entries if each.version >= there.version]
+            left = [item for item in recorded.entries if item.version >= there.version]
             return _obstacle(topic, f"v{there.version} of the registry {what}", left or [entry])
     if live.entries and len(live.entries) > len(recorded.entries):
         return _obstacle(topic, f"the registry has v{live.entries[0].version}", ())
@@ -613,7 +613,7 @@ def _end(
 
 
 def _values(policies: Policies) -> dict[str, PolicyValue]:
-    return {camel_case(each.name): getattr(policies, each.name) for each in fields(policies)}
+    return {camel_case(item.name): getattr(policies, item.name) for item in fields(policies)}
 
 
 def _is_recorded(key: str, now: PolicyValue, recorded: PolicyValue) -> bool:

@@ -46,20 +46,20 @@ def scope_of(document: Mapping[str, Any]) -> Scope:
     An apply looks at these again and at no others. A topic that the plan deletes is among them
     when it is gone from every list, and one that came later is not, so it is left alone.
     """
-    found: dict[str, set[Any]] = {kind: set() for kind in _KINDS}
+    grouped: dict[str, set[Any]] = {kind: set() for kind in _KINDS}
     for subject in document["observed"]:
         kind, _, name = subject.partition(" ")
         try:
-            found[kind].add(_KINDS[kind](name))
+            grouped[kind].add(_KINDS[kind](name))
         except (KeyError, InvalidNameError) as error:
             raise UsageError(
                 f"the plan file contains the subject '{subject}'", hint=REPLAN
             ) from error
     return Scope(
-        tenants=frozenset(found["tenant"]),
-        namespaces=frozenset(found["namespace"]),
-        partitions=frozenset(found[PARTITIONS]),
-        topics=frozenset(found["topic"]),
+        tenants=frozenset(grouped["tenant"]),
+        namespaces=frozenset(grouped["namespace"]),
+        partitions=frozenset(grouped[PARTITIONS]),
+        topics=frozenset(grouped["topic"]),
     )
 
 
@@ -87,7 +87,7 @@ def resume(document: Mapping[str, Any], now: Plan) -> Resumption:
     if changed := changed_settings(document.get("broker"), now.broker):
         raise StalePlanError(
             f"the broker has changed since the plan was made: {'; '.join(changed)}",
-            hint=_LEARN if any(ASSUMED in each for each in changed) else REPLAN,
+            hint=_LEARN if any(ASSUMED in text for text in changed) else REPLAN,
         )
     observed, expected = document["observed"], document["expected"]
     if set(observed) != set(now.observed):
@@ -123,7 +123,7 @@ def _judged_whole(document: Mapping[str, Any], now: Plan) -> Plan:
     What is left can be a larger share of the topics: first versions that are done make a registry
     large enough for the limit to hold.
     """
-    broken = any(one.get("rule") == _SHARE for one in document["findings"])
+    broken = any(value.get("rule") == _SHARE for value in document["findings"])
     kept = (finding for finding in now.findings if finding.rule != _SHARE or broken)
     return replace(now, findings=tuple(kept))
 

@@ -27,7 +27,9 @@ def pending_namespace_findings(
     `left_out` are the namespaces as the files want them, `own_policies` those of the topics once
     the plan is carried out. A policy that a topic sets itself is not its namespace's concern.
     """
-    about = (getattr(one, "topic", getattr(one, "subject", None)) for one in (*actions, *notices))
+    about = (
+        getattr(item, "topic", getattr(item, "subject", None)) for item in (*actions, *notices)
+    )
     topics = sorted({topic for topic in about if isinstance(topic, TopicName)})
     for topic in topics:
         wanted = left_out.get(topic.namespace)

@@ -50,7 +50,7 @@ def skip_blocked_subjects(plan: Plan, threshold: Severity) -> RemainingPlan:
     finding may be about that change; so do all topics of a skipped namespace, which were decided
     by its new policies, and all namespaces of a skipped tenant.
     """
-    blocking = [one for one in plan.findings if one.severity >= threshold]
+    blocking = [item for item in plan.findings if item.severity >= threshold]
     if not blocking:
         return RemainingPlan(plan=plan)
     known = _subjects(plan)
@@ -72,7 +72,7 @@ def skip_blocked_subjects(plan: Plan, threshold: Severity) -> RemainingPlan:
         if namespace in changed - created:
             why = f"{topic} is skipped, and the policies of its namespace decide about it"
             reasons.setdefault(namespace, ("", why))
-    for subject in sorted(known.values(), key=lambda one: _ORDER.index(type(one))):
+    for subject in sorted(known.values(), key=lambda item: _ORDER.index(type(item))):
         if subject in reasons:
             continue
         if isinstance(subject, NamespaceName) and TenantName(subject.tenant) in reasons:
@@ -101,12 +101,12 @@ def _subjects(plan: Plan) -> dict[str, Subject]:
         "namespace": NamespaceName.parse,
         "topic": TopicName.parse,
     }
-    found: dict[str, Subject] = {str(one): one for one in map(subject_of, plan.actions)}
+    grouped: dict[str, Subject] = {str(item): item for item in map(subject_of, plan.actions)}
     for name in plan.observed:
         kind, _, text = name.partition(" ")
         if parse := parsers.get(kind):
-            found[text] = parse(text)
-    return found
+            grouped[text] = parse(text)
+    return grouped
 
 
 def _unread_topic(name: str, known: Mapping[str, Subject]) -> TopicName | None:

@@ -65,7 +65,7 @@ def topic_waiver_findings(
             yield from _refusal_findings(case, outcome, waiver)
         elif isinstance(outcome, RegisterSchema | SchemaSwallowed) and outcome.waiver:
             # A second one for the same change is the loader's to tell.
-            first = next(each for each in case.waivers if each.name == outcome.waiver)
+            first = next(item for item in case.waivers if item.name == outcome.waiver)
             if waiver.fingerprint != first.fingerprint:
                 yield _unneeded_finding(waiver, f"{first.file} already lets the schema pass")
         elif waiver.fingerprint == waived_fingerprint(case):

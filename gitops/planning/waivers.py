@@ -87,8 +87,8 @@ def drop_latest_version(history: SchemaHistory) -> SchemaHistory:
 
 def find_waiver(case: TopicCase, wanted: str) -> Waiver | None:
     """The waiver of this fingerprint that holds today, the first by name if there are several."""
-    found = (w for w in case.waivers if w.fingerprint == wanted and not has_expired(w, case.today))
-    return min(found, key=lambda waiver: waiver.name, default=None)
+    items = (w for w in case.waivers if w.fingerprint == wanted and not has_expired(w, case.today))
+    return min(items, key=lambda waiver: waiver.name, default=None)
 
 
 def has_expired(waiver: Waiver | LimitWaiver, today: datetime.date) -> bool:
@@ -106,9 +106,9 @@ def is_waived(finding: Finding) -> bool:
 
 def waive_findings(findings: Iterable[Finding], waiver: Waiver) -> tuple[Finding, ...]:
     """The findings as they read once the waiver already lets the schema pass: no error is left."""
-    said = _approval(waiver)
+    text = _approval(waiver)
     return tuple(
-        replace(finding, severity=Severity.INFO, hint=said, patch="")
+        replace(finding, severity=Severity.INFO, hint=text, patch="")
         if finding.severity is Severity.ERROR
         else finding
         for finding in findings

@@ -19,7 +19,7 @@ def waves(actions: Iterable[Action]) -> Iterator[list[Chain]]:
     5.0), so topics that follow each other in a plan are one wave. What is about a namespace or a
     tenant is a wave alone, as topics need it.
     """
-    for of_topics, run in groupby(actions, lambda one: isinstance(subject_of(one), TopicName)):
+    for of_topics, run in groupby(actions, lambda item: isinstance(subject_of(item), TopicName)):
         if of_topics:
             yield _chains(run)
         else:

@@ -88,13 +88,13 @@ class SnapshotRegistry(ReadOnlyRegistry):
     @cached_property
     def _stems(self) -> dict[str, list[str]]:
         """Namespace → the names of its topics' files; the namespaces' own under no name."""
-        found: dict[str, list[str]] = {}
+        grouped: dict[str, list[str]] = {}
         for path in snapshot_files(self.tree, self.name):
             folder, _, name = path.removeprefix(f"{self.address}/").rpartition("/")
             inside = folder if "/" in folder else ""
             stem = name if inside else f"{folder}/{name}"
-            found.setdefault(inside, []).append(stem.removesuffix(_ENDING))
-        return found
+            grouped.setdefault(inside, []).append(stem.removesuffix(_ENDING))
+        return grouped
 
     @cached_property
     def _stems_by_base(self) -> dict[str, dict[str, list[str]]]:
@@ -142,8 +142,8 @@ class SnapshotRegistry(ReadOnlyRegistry):
 
 
 def _group_by_base(stems: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    grouped: dict[str, list[str]] = {}
     for stem in stems:
         for base in {stem, FileNames.base(stem)}:
-            found.setdefault(base, []).append(stem)
-    return found
+            grouped.setdefault(base, []).append(stem)
+    return grouped

@@ -141,10 +141,10 @@ class BatchReader:
         whole = Messages(batch.column("payload"), MessageLocations.of(batch), batch.column("key"))
         for topic, version, rows in groups(batch):
             messages = whole if rows is None else whole.take(rows)
-            its = owners if topic is None else self._owners_of(topic, owners)
-            if not its:
+            members = owners if topic is None else self._owners_of(topic, owners)
+            if not members:
                 self._readings.fail(_key(owners[0], None), OTHER_TOPIC, messages)
-            for owner in its:
+            for owner in members:
                 self._add(owner, version, messages)
 
     def end(self) -> PartResult:
@@ -283,10 +283,10 @@ def _messages_before(part: Part, rows: int) -> str:
 
 def join_batches(batches: Iterable[OwnedBatch]) -> Iterator[OwnedBatch]:
     """Small batches of the same owners as one: what a call of a kernel costs is shared."""
-    for owners, its in groupby(batches, key=lambda owner: owner[0]):
+    for owners, members in groupby(batches, key=lambda owner: owner[0]):
         waiting: list[pyarrow.RecordBatch] = []
         rows = size = 0
-        for _, batch in its:
+        for _, batch in members:
             rows += batch.num_rows
             size += batch.nbytes
             if waiting and (rows > MOST_ROWS or size > MOST_BYTES):

@@ -90,10 +90,10 @@ def batch(payload: Any, file: Any, **columns: Any) -> pyarrow.RecordBatch:  # no
     columns = {**columns, "payload": payload, "file": _names(file, rows)}
     return pyarrow.RecordBatch.from_arrays(
         [
-            pyarrow.nulls(rows, each.type)
-            if columns.get(each.name) is None
-            else columns[each.name].cast(each.type)
-            for each in SCHEMA
+            pyarrow.nulls(rows, value.type)
+            if columns.get(value.name) is None
+            else columns[value.name].cast(value.type)
+            for value in SCHEMA
         ],
         schema=SCHEMA,
     )
@@ -114,8 +114,8 @@ def texts(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401
     if not pyarrow.types.is_dictionary(column.type):
         column = _text_bytes(column).dictionary_encode()
     decoded = [
-        None if each is None else each.decode("utf-8", "replace")
-        for each in _text_bytes(column.dictionary).to_pylist()
+        None if value is None else value.decode("utf-8", "replace")
+        for value in _text_bytes(column.dictionary).to_pylist()
     ]
     return pyarrow.DictionaryArray.from_arrays(
         column.indices.cast(pyarrow.int32()), pyarrow.array(decoded, pyarrow.string())
@@ -186,12 +186,12 @@ class MessageLocations:
         """
         at = rows if self._rows is None else self._rows.take(rows)
         if self.are_in_order:
-            found = numpy.zeros(1, numpy.int64)
+            positions = numpy.zeros(1, numpy.int64)
         else:
-            found = _lowest_rows(self._file_ranks.take(at))
-            found = found.take(_lowest_rows(self._row_numbers.take(at.take(found))))
-        first = int(at[found[0]])
-        return self._file[first].as_py() or "", int(self._row_numbers[first]), rows.take(found)
+            positions = _lowest_rows(self._file_ranks.take(at))
+            positions = positions.take(_lowest_rows(self._row_numbers.take(at.take(positions))))
+        first = int(at[positions[0]])
+        return self._file[first].as_py() or "", int(self._row_numbers[first]), rows.take(positions)
 
     @cached_property
     def _file_ranks(self) -> NDArray[numpy.int64]:

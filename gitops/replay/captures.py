@@ -53,11 +53,11 @@ Captures = Mapping[TopicName, CapturedTopic]
 
 def read_captures(root: Path) -> Captures:
     """The captured topics below a folder; raises UsageError where there is none."""
-    found: dict[TopicName, CapturedTopic] = {}
+    grouped: dict[TopicName, CapturedTopic] = {}
     for folder, manifest in capture_folders(root):
         topic = TopicName.parse(manifest.topic)
-        found.setdefault(topic, CapturedTopic()).add(topic, folder, manifest)
-    return found
+        grouped.setdefault(topic, CapturedTopic()).add(topic, folder, manifest)
+    return grouped
 
 
 def with_captured_samples(repository: Repository, captures: Captures) -> Repository:

@@ -228,9 +228,9 @@ def add_counts(into: Counts, counts: Counts) -> None:
     """Add the counts of the same path."""
     for name in _NUMBERS:
         setattr(into, name, getattr(into, name) + getattr(counts, name))
-    for mine, theirs in ((into.symbols, counts.symbols), (into.branches, counts.branches)):
-        for name, number in theirs.items():
-            mine[name] = mine.get(name, 0) + number
+    for mapping, members in ((into.symbols, counts.symbols), (into.branches, counts.branches)):
+        for name, number in members.items():
+            mapping[name] = mapping.get(name, 0) + number
     for unit, histogram in counts.histograms.items():
         add_histogram(into.histograms.setdefault(unit, Histogram()), histogram)
     into.example = lower_example(into.example, counts.example)
@@ -241,9 +241,13 @@ def lower_example(left: ChangedValue | None, right: ChangedValue | None) -> Chan
     if left is None or right is None:
         return left or right
 
-    def order(each: ChangedValue) -> tuple[object, ...]:
-        values = each.before, each.after
-        return (*each[:4], *(value or "" for value in values), *(value is None for value in values))
+    def order(changed_value: ChangedValue) -> tuple[object, ...]:
+        values = changed_value.before, changed_value.after
+        return (
+            *changed_value[:4],
+            *(value or "" for value in values),
+            *(value is None for value in values),
+        )
 
     return min(left, right, key=order)
 
@@ -303,16 +307,16 @@ def _tally_order(key: Key) -> tuple[str, bool, int, str, str, int]:
 
 def failures(parts: Iterable[FailedRows], examples: int) -> tuple[ReplayFailure, ...]:
     """By path and reason, the most frequent first; at most so many examples of each."""
-    found: dict[tuple[str, str], list[FailedRows]] = {}
+    grouped: dict[tuple[str, str], list[FailedRows]] = {}
     for part in parts:
-        found.setdefault((part.path, part.reason), []).append(part)
-    made = [_failure(path, reason, rows, examples) for (path, reason), rows in found.items()]
+        grouped.setdefault((part.path, part.reason), []).append(part)
+    made = [_failure(path, reason, rows, examples) for (path, reason), rows in grouped.items()]
     return tuple(sorted(made, key=lambda failure: (-failure.rows, failure.path, failure.reason)))
 
 
 def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> ReplayFailure:
     every = {example[:3] for part in parts for example in part.examples}
-    shown = sorted((FailureExample(*each) for each in every), key=_shown_order)
+    shown = sorted((FailureExample(*texts) for texts in every), key=_shown_order)
     return ReplayFailure(
         path=path,
         reason=reason,

@@ -125,8 +125,8 @@ class FailureDisplay:
 
 def as_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
     """A value for a person, as JSON where JSON can say it."""
-    said = json.dumps(value, ensure_ascii=False, default=_json_value)
-    return _shorten(said)
+    text = json.dumps(value, ensure_ascii=False, default=_json_value)
+    return _shorten(text)
 
 
 def _value_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema can say
@@ -134,8 +134,8 @@ def _value_text(value: Any) -> str:  # noqa: ANN401 - any value that a schema ca
     return _shorten(value) if isinstance(value, str) else as_text(value)
 
 
-def _shorten(said: str) -> str:
-    text = said.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
+def _shorten(message: str) -> str:
+    text = message.encode("utf-8", "backslashreplace").decode()  # JSON can say half of a character
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 

@@ -26,10 +26,10 @@ def find_aliases(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
     JSON's name of a Protobuf field is one, and a oneof's is one of each of its fields.
     """
     schemas = list(schemas)
-    halves = [found for found in map(_halves, schemas) if found is not None]
+    halves = [items for items in map(_halves, schemas) if items is not None]
     aliases: list[FieldAliases] = []
     for part in (schemas, *map(list, zip(*halves, strict=True))):
-        same = [names for one in part for names in _aliases(one.schema)]
+        same = [names for value in part for names in _aliases(value.schema)]
         for level in _levels([message for message in map(described_message, part) if message]):
             same += _names_by_number(level)
             aliases += _oneofs(level)
@@ -68,12 +68,12 @@ def _levels(messages: list[Message]) -> Iterator[list[Message]]:
     """The outermost messages, then those that fields of one number hold."""
     waiting, seen = [messages], set[frozenset[int]]()
     while waiting:
-        its = waiting.pop()
-        if (known := frozenset(map(id, its))) in seen:
+        members = waiting.pop()
+        if (known := frozenset(map(id, members))) in seen:
             continue
         seen.add(known)
-        yield its
-        for same in _by_number(its):
+        yield members
+        for same in _by_number(members):
             inner = {id(field.message): field.message for field in same if field.message}
             waiting.append(list(inner.values()))
 
@@ -93,5 +93,5 @@ def _names_by_number(messages: list[Message]) -> Iterator[set[str]]:
 def _oneofs(messages: list[Message]) -> Iterator[FieldAliases]:
     for message in messages:
         for index, name in enumerate(message.oneofs):
-            its = frozenset(field.name for field in message.fields if field.oneof == index)
-            yield FieldAliases(frozenset({name}), its)
+            texts = frozenset(field.name for field in message.fields if field.oneof == index)
+            yield FieldAliases(frozenset({name}), texts)

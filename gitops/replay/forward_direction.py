@@ -146,13 +146,13 @@ class _Rewriter:
         for chosen, payload, verdict in zip(old, messages.payloads, verdicts, strict=True):
             if verdict == READ:
                 new = payload.as_py()
-                one, other = _read(before, chosen.payload), _read(after, new)
-                if not _is_same(one, other):
-                    for difference in _differences(one, other, "", _counted_paths(kernel, new)):
+                value, other = _read(before, chosen.payload), _read(after, new)
+                if not _is_same(value, other):
+                    for difference in _differences(value, other, "", _counted_paths(kernel, new)):
                         self._compare(chosen, difference, into)
 
-    def _compare(self, chosen: ForwardMessage, found: _Difference, into: _Differences) -> None:
-        path, before, after = found
+    def _compare(self, chosen: ForwardMessage, texts: _Difference, into: _Differences) -> None:
+        path, before, after = texts
         into.number[path] += 1
         place = (chosen.where, -1, digest(chosen.payload))
         if path not in into.lowest or place < into.lowest[path][:3]:
@@ -191,9 +191,9 @@ def _size(value: Any, known: dict[int, int]) -> int:  # noqa: ANN401 - any value
 def _bounded_chunks(rewritten: Iterable[_NewMessage]) -> Iterator[list[_NewMessage]]:
     some: list[_NewMessage] = []
     size = 0
-    for one in rewritten:
-        some.append(one)
-        size += len(one[1])
+    for items in rewritten:
+        some.append(items)
+        size += len(items[1])
         if size >= MOST_BYTES or len(some) >= MOST_ROWS:
             yield some
             some, size = [], 0
@@ -239,8 +239,8 @@ def _differences(
             at = next((place for place in places if place in known), path)
             yield from _differences(value, after[name], at, known)
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for one, other in zip(before, after, strict=True):
-            yield from _differences(one, other, f"{path}[]", known)
+        for item, other in zip(before, after, strict=True):
+            yield from _differences(item, other, f"{path}[]", known)
     else:
         yield path, before, after
 

@@ -49,8 +49,8 @@ def histogram_of(numbers: NDArray[Any]) -> Histogram:
         return Histogram(other=other)
     least, most = numbers.min().item(), numbers.max().item()
     exponent = _exponent(least, most)
-    found, counts = numpy.unique(_bins(numbers, exponent), return_counts=True)
-    bins = dict(zip(found.tolist(), counts.tolist(), strict=True))
+    positions, counts = numpy.unique(_bins(numbers, exponent), return_counts=True)
+    bins = dict(zip(positions.tolist(), counts.tolist(), strict=True))
     return Histogram(exponent=exponent, bins=bins, least=least, most=most, other=other)
 
 
@@ -72,10 +72,10 @@ def add_histogram(into: Histogram, histogram: Histogram) -> None:
 
 def coarser(bins: dict[int, int], doublings: int) -> dict[int, int]:
     """The same counts in bins whose width is doubled so often."""
-    found: dict[int, int] = {}
+    grouped: dict[int, int] = {}
     for number, count in bins.items():
-        found[number >> doublings] = found.get(number >> doublings, 0) + count
-    return found
+        grouped[number >> doublings] = grouped.get(number >> doublings, 0) + count
+    return grouped
 
 
 def _exponent(least: float, most: float) -> int:

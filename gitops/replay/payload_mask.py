@@ -54,9 +54,9 @@ class _ValueMask:
     def _within(self, done: _Done | None, step: Name) -> _Done | None:
         if done is None:
             return None
-        found = tuple(advance(name, at, step) for name, at in zip(self._names, done, strict=True))
-        is_named = any(at == len(name) for name, at in zip(self._names, found, strict=True))
-        return None if is_named else found
+        items = tuple(advance(name, at, step) for name, at in zip(self._names, done, strict=True))
+        is_named = any(at == len(name) for name, at in zip(self._names, items, strict=True))
+        return None if is_named else items
 
     def avro(self, schema: Schema, value: Any, done: _Done | None) -> Any:  # noqa: ANN401
         """A value as a RowReader without logical types answers it."""
@@ -112,7 +112,7 @@ class _ValueMask:
         return _json_scalar(nodes, value, self.by)
 
     def _members(self, nodes: tuple[Schema, ...], value: _Members, done: _Done | None) -> _Members:
-        found = []
+        texts = []
         for name, item in value.pairs:
             fields = [
                 n.by_name[name].type for n in nodes if isinstance(n, Record) and name in n.by_name
@@ -120,8 +120,8 @@ class _ValueMask:
             inner = (*fields, *(node.values for node in nodes if isinstance(node, Map)))
             hidden = done is None and not fields
             shown = self.by.text(name) if hidden else name
-            found.append((shown, self.json(inner, item, self._within(done, (name,)))))
-        return _Members(found)
+            texts.append((shown, self.json(inner, item, self._within(done, (name,)))))
+        return _Members(texts)
 
 
 def _branches(nodes: Iterable[Schema]) -> Iterable[Schema]:
@@ -234,8 +234,8 @@ class TopicMask:
             if payload is None:
                 return MaskedMessage(key, None)
             inner = split_one(payload)
-            found = (of_key(inner[HALVES[0]]), of_value(inner[HALVES[1]]))
-            return MaskedMessage(key, wire_format.join_one(*found))
+            items = (of_key(inner[HALVES[0]]), of_value(inner[HALVES[1]]))
+            return MaskedMessage(key, wire_format.join_one(*items))
 
         return pair
 
@@ -249,8 +249,8 @@ def _change_of_json(info: SchemaInfo, mask: _ValueMask) -> Callable[[bytes], byt
     nodes = (json_schema_of(info),)
 
     def change(data: bytes) -> bytes:
-        found = mask.json(nodes, _read_json(data), mask.start)
-        return _write_json(found).encode("utf-8", "surrogatepass")
+        value = mask.json(nodes, _read_json(data), mask.start)
+        return _write_json(value).encode("utf-8", "surrogatepass")
 
     return change
 

@@ -97,9 +97,9 @@ class ReaderCounts:
         reading = self._reading(key, len(messages.payloads))
         reading.counts.update(walk.counts)
         if walk.verdicts.any():
-            found = numpy.bincount(walk.verdicts, minlength=len(walk.reasons) + 1)
+            positions = numpy.bincount(walk.verdicts, minlength=len(walk.reasons) + 1)
             for number, reason in enumerate(walk.reasons, READ + 1):
-                if found[number]:
+                if positions[number]:
                     rows = numpy.flatnonzero(walk.verdicts == number)
                     self._fail(key, reason, rows, messages)
         if isinstance(kernel, ChangeReader):
@@ -156,11 +156,11 @@ class ReaderCounts:
         known = changed.get(path)
         if known is not None and (known.file, known.row) < (file, row):
             return
-        payloads = (messages.payloads[each].as_py() for each in same.tolist())
-        its, payload = min((digest(each), each) for each in payloads)
-        if known is None or (file, row, its) < known[:3]:
+        payloads = (messages.payloads[value].as_py() for value in same.tolist())
+        data, payload = min((digest(value), value) for value in payloads)
+        if known is None or (file, row, data) < known[:3]:
             shown = self._showing.change(key.topic, path, kernel.changes(payload)[path])
-            changed[path] = ChangedValue(file, row, its, *shown)
+            changed[path] = ChangedValue(file, row, data, *shown)
 
     def _fail(self, key: Key, reason: Reason, rows: NDArray[Any], messages: Messages) -> None:
         failing = self._by_key[key].failing.setdefault(reason, _FailureGroup())
@@ -224,9 +224,9 @@ def _failures(
     key: Key, reading: _ReaderCount, showing: FailureDisplay, examples: int
 ) -> list[FailedRows]:
     """By reason as it is shown: some are one once they name no value of a sensitive field."""
-    found: dict[Reason, FailedRows] = {}
-    for each, failing in reading.failing.items():
-        reason = showing.reason(key.topic, each)
+    grouped: dict[Reason, FailedRows] = {}
+    for items, failing in reading.failing.items():
+        reason = showing.reason(key.topic, items)
         failed = FailedRows(
             path=reason.path,
             reason=reason.reason,
@@ -235,10 +235,10 @@ def _failures(
                 Example(at.place[1], *shown, at.digest) for at, shown in failing.lowest.items()
             ],
         )
-        same = found.setdefault(reason, failed)
+        same = grouped.setdefault(reason, failed)
         if same is not failed:
             add_failed_rows(same, failed, examples)
-    return list(found.values())
+    return list(grouped.values())
 
 
 def _count(counts: Counts, counted: CountKey, number: int) -> None:

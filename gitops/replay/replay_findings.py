@@ -113,8 +113,8 @@ def _topic_findings(
         parts.setdefault((key.sample, key.reader, key.direction), []).append(tally)
     read = {number for number, name, _ in parts if name}
     alike: dict[object, list[tuple[_SampleResult, ReaderSchema]]] = {}
-    for (number, name, direction), its in sorted(parts.items(), key=lambda item: item[0]):
-        result = _sample_result(replay, number, readers.get((name, direction)), its)
+    for (number, name, direction), members in sorted(parts.items(), key=lambda item: item[0]):
+        result = _sample_result(replay, number, readers.get((name, direction)), members)
         if result.reader is None:
             yield from _not_replayed(result, whole=complete and number not in read)
         else:
@@ -175,9 +175,9 @@ def _readers_findings(
     """Of readers with the same outcome: each finding once, with all readers in it."""
     result, reader = results[0]
     everyone = replace(reader, name=_name_list([_spoken(reader) for _, reader in results]))
-    findings = [tuple(_reader_findings(*one)) for one in results]
+    findings = [tuple(_reader_findings(*items)) for items in results]
     for number, finding in enumerate(_reader_findings(result, everyone)):
-        yield group(finding.message, [its[number] for its in findings])
+        yield group(finding.message, [members[number] for members in findings])
 
 
 def _spoken(reader: ReaderSchema) -> str:
@@ -223,7 +223,7 @@ def _remedy(result: _SampleResult) -> str:
 
 
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
-    paths = _enumerate([_changed_text(*one) for one in result.changed])
+    paths = _enumerate([_changed_text(*texts) for texts in result.changed])
     if reader.direction is Direction.BACKWARD:
         what = (
             f"the proposed schema reads other values than were written at {paths}, without an error"
@@ -246,7 +246,7 @@ def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
     """Of samples that could be read, and hold nothing; all of a topic's are worse than some."""
     topic = str(replay.topic)
     heard_of = [replay.samples[key.sample] for key in run.tallies if key.topic == topic]
-    heard_of += [one.sample for one in run.unread if one.topic == replay.topic]
+    heard_of += [item.sample for item in run.unread if item.topic == replay.topic]
     heard_of += [duplicates.sample for duplicates in run.twice if duplicates.topic == replay.topic]
     hint = "take new samples, or remove the empty ones from the manifest"
     if not heard_of:
@@ -265,12 +265,12 @@ def _empty_samples(replay: TopicReplay, run: RunResult) -> Iterator[Finding]:
 
 def _unread_samples(unread: Iterable[UnreadSample]) -> Iterator[Finding]:
     """One for each sample: a wrong format is that of all files that a pattern means."""
-    found: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
+    grouped: dict[tuple[TopicName, Location], list[UnreadSample]] = {}
     for sample in unread:
-        found.setdefault((sample.topic, sample.sample.location), []).append(sample)
-    for (topic, where), samples in found.items():
+        grouped.setdefault((sample.topic, sample.sample.location), []).append(sample)
+    for (topic, where), samples in grouped.items():
         named = (
-            len({one.file for one in samples}) == 1
+            len({item.file for item in samples}) == 1
             and samples[0].file
             and samples[0].file in samples[0].why
         )
@@ -297,15 +297,17 @@ def _hint(unread: list[UnreadSample]) -> str:
 def _reasons_unread(unread: list[UnreadSample]) -> str:
     """Of the first files, those first that say something else than the files before them."""
     by_file: dict[str, UnreadSample] = {}
-    for sample in sorted(unread, key=lambda one: (one.file, one.why)):
+    for sample in sorted(unread, key=lambda item: (item.file, item.why)):
         by_file.setdefault(sample.file or sample.why, sample)
     if len(by_file) == 1:
         return next(iter(by_file.values())).why
     first: dict[str, UnreadSample] = {}
     for sample in by_file.values():
         first.setdefault(sample.why.replace(sample.file, "") if sample.file else sample.why, sample)
-    named = list(first.values()) + [one for one in by_file.values() if one not in first.values()]
-    return f"{len(by_file):,} files cannot be read: {_enumerate([one.why for one in named], '; ')}"
+    named = list(first.values()) + [item for item in by_file.values() if item not in first.values()]
+    return (
+        f"{len(by_file):,} files cannot be read: {_enumerate([item.why for item in named], '; ')}"
+    )
 
 
 def _duplicate(duplicates: DuplicateFiles) -> Finding:
@@ -313,7 +315,9 @@ def _duplicate(duplicates: DuplicateFiles) -> Finding:
     first, where = duplicates.first, f"the sample at {duplicates.first.location}"
     they, count = ("it is", "it") if len(duplicates.files) == 1 else ("they are", "them")
     pairs = _settings(first), _settings(duplicates.sample)
-    said, other = (dict(its.items() - pairs[1 - at].items()) for at, its in enumerate(pairs))
+    grouped, other = (
+        dict(values.items() - pairs[1 - at].items()) for at, values in enumerate(pairs)
+    )
     finding = make_finding(
         "REPLAY-R011",
         f"{_enumerate(list(duplicates.files))}: {where} names {count} too, and {they} counted only "
@@ -322,16 +326,16 @@ def _duplicate(duplicates: DuplicateFiles) -> Finding:
         subject=str(duplicates.topic),
         hint="remove the duplicate from one of the samples",
     )
-    if not (said or other):
+    if not (grouped or other):
         return replace(finding, severity=Severity.INFO)
-    first_text, other_text = _settings_text(said), _settings_text(other)
+    first_text, other_text = _settings_text(grouped), _settings_text(other)
     how = f"{they} read with its settings ({first_text}), not with these ({other_text})"
     return replace(finding, message=f"{finding.message}; {how}", hint="declare the messages once")
 
 
 def _settings(sample: Sample) -> dict[str, str]:
     """What decides how its messages are read, and how many of them may fail."""
-    columns = {f"columns.{name}": its for name, its in sample.columns.items()}
+    columns = {f"columns.{name}": value for name, value in sample.columns.items()}
     version = "none" if sample.version is None else str(sample.version)
     return {
         "format": sample.format,
@@ -343,7 +347,7 @@ def _settings(sample: Sample) -> dict[str, str]:
 
 
 def _settings_text(settings: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}: {its}" for key, its in sorted(settings.items())) or "no columns"
+    return ", ".join(f"{key}: {value}" for key, value in sorted(settings.items())) or "no columns"
 
 
 def _interrupted(replays: tuple[TopicReplay, ...]) -> Finding:
@@ -385,8 +389,8 @@ def _reason(failure: ReplayFailure, *, counted: bool) -> str:
 
 
 def _enumerate(words: list[str], between: str = ", ") -> str:
-    more = len(words) - _MOST_NAMED
-    return between.join(words[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    number = len(words) - _MOST_NAMED
+    return between.join(words[:_MOST_NAMED]) + (f" and {number:,} more" if number > 0 else "")
 
 
 def _messages(number: int) -> str:

@@ -46,9 +46,9 @@ def reader_replays(
     """
     replays = tuple(replays)
     gates = {
-        (str(one.topic), reader.name, reader.direction.value): reader.gates
-        for one in replays
-        for reader in one.readers
+        (str(item.topic), reader.name, reader.direction.value): reader.gates
+        for item in replays
+        for reader in item.readers
     }
     how = logical_types_by_key(replays)
     merged: dict[tuple[Key, LogicalTypes], list[Tally]] = {}
@@ -69,9 +69,9 @@ def reader_replays(
 def logical_types_by_key(replays: Iterable[TopicReplay]) -> Callable[[Key], LogicalTypes]:
     """How a reader was asked to read the logical types of its sample; nobody asked: as always."""
     samples = {
-        (str(one.topic), number): sample.logical_types
-        for one in replays
-        for number, sample in enumerate(one.samples)
+        (str(item.topic), number): sample.logical_types
+        for item in replays
+        for number, sample in enumerate(item.samples)
     }
     return lambda key: samples.get((key.topic, key.sample), "java") if key.reader else "java"
 
@@ -86,20 +86,20 @@ def drop_repeated_failures(tallies: Mapping[Key, Tally]) -> dict[Key, Tally]:
     known: dict[tuple[str, int, int | None], set[tuple[str, str]]] = {}
     for key, tally in tallies.items():
         if key.direction == backward:
-            its = known.setdefault((key.topic, key.sample, key.version), set())
-            its.update((failure.path, failure.reason) for failure in tally.failures)
-    found: dict[Key, Tally] = {}
+            texts = known.setdefault((key.topic, key.sample, key.version), set())
+            texts.update((failure.path, failure.reason) for failure in tally.failures)
+    grouped: dict[Key, Tally] = {}
     for key, tally in tallies.items():
         if key.reader or key.direction == backward:
-            found[key] = tally
+            grouped[key] = tally
         elif left := _new_failures(tally, known.get((key.topic, key.sample, key.version), set())):
-            found[key] = left
-    return found
+            grouped[key] = left
+    return grouped
 
 
 def _new_failures(tally: Tally, known: set[tuple[str, str]]) -> Tally | None:
     left = [failure for failure in tally.failures if (failure.path, failure.reason) not in known]
-    rows = sum(one.rows for one in left)
+    rows = sum(item.rows for item in left)
     return Tally(rows=rows, failed=rows, failures=left) if left else None
 
 
@@ -134,11 +134,11 @@ def _reader(
 
 
 def _fields(parts: list[Tally]) -> tuple[FieldReplay, ...]:
-    found: dict[str, list[Counts]] = {}
+    grouped: dict[str, list[Counts]] = {}
     for part in parts:
         for path, counts in part.fields.items():
-            found.setdefault(path, []).append(counts)
-    return tuple(_field(path, found[path]) for path in sorted(found))
+            grouped.setdefault(path, []).append(counts)
+    return tuple(_field(path, grouped[path]) for path in sorted(grouped))
 
 
 def _field(path: str, parts: list[Counts]) -> FieldReplay:
@@ -208,9 +208,9 @@ def add_failure_counts(
     replays = tuple(replays)
     how = logical_types_by_key(replays)
     limits = {
-        (str(one.topic), number): sample.max_failures
-        for one in replays
-        for number, sample in enumerate(one.samples)
+        (str(item.topic), number): sample.max_failures
+        for item in replays
+        for number, sample in enumerate(item.samples)
     }
     rows: Counter[tuple[str, str, str, int]] = Counter()
     failed: Counter[tuple[str, str, str, int]] = Counter()
@@ -219,8 +219,8 @@ def add_failure_counts(
         failed[_sample_key(key)] += tally.failed
     counted: Counter[tuple[str, str, str, int | None, LogicalTypes]] = Counter()
     for key, tally in tallies.items():
-        its = _sample_key(key)
-        if is_above(failed[its], rows[its], limits[key.topic, key.sample]):
+        texts = _sample_key(key)
+        if is_above(failed[texts], rows[texts], limits[key.topic, key.sample]):
             counted[key.topic, key.reader, key.direction, key.version, how(key)] += tally.failed
     return tuple(
         replace(reader, counted=counted[_report_key(reader)]) if reader.gates else reader
@@ -283,8 +283,8 @@ def replay(
 
     Raises OutsideError where the runner fails.
     """
-    found = (topic_replay(subject, request.gate) for subject in subjects)
-    replays = tuple(sorted((one for one in found if one), key=lambda one: one.topic))
+    items = (topic_replay(subject, request.gate) for subject in subjects)
+    replays = tuple(sorted((item for item in items if item), key=lambda item: item.topic))
     result = _run(request, replays, progress)
     result = dataclasses.replace(result, tallies=drop_repeated_failures(result.tallies))
     readers = reader_replays(replays, result.tallies, request.examples)
@@ -297,7 +297,7 @@ def replay(
         findings=_sorted(
             rate_findings((*history.findings, *findings_of(replays, result)), history.rules)
         ),
-        strategies={one.topic: one.strategy for one in replays},
+        strategies={item.topic: item.strategy for item in replays},
         source=history.source,
         limits=history.limits,
         complete=result.complete,

@@ -72,7 +72,7 @@ class SensitiveFields:
     @classmethod
     def of(cls, replay: TopicReplay) -> SensitiveFields:
         """The names that all samples of a topic give, and the other ones of the same fields."""
-        given = {each for sample in replay.samples for each in sample.sensitive}
+        given = {text for sample in replay.samples for text in sample.sensitive}
         if not given:
             return cls((), (), ())
         schemas = schemas_of(replay)
@@ -126,7 +126,7 @@ class SensitiveFields:
         known = self._inner.get((at, name))
         if known is None:
             nodes, step = nodes_below(at.nodes, name), split_path(name)
-            done = (advance(*each, step) for each in zip(self.names, at.done, strict=True))
+            done = (advance(*texts, step) for texts in zip(self.names, at.done, strict=True))
             known = _Location(at.nodes if nodes is None else nodes, tuple(done))
             if len(self._inner) < _MOST:
                 self._inner[at, name] = known
@@ -152,11 +152,11 @@ def contains_field(nodes: Iterable[Node], name: Name, done: int = 0) -> bool:
         if (id(node), done) in seen:
             continue
         seen.add((id(node), done))
-        for member, its in members_of(node).items():
+        for member, members in members_of(node).items():
             now = advance(name, done, split_path(member))
             if now == len(name):
                 return True
-            waiting.extend((each, now) for each in its)
+            waiting.extend((item, now) for item in members)
     return False
 
 
@@ -174,7 +174,9 @@ def _is_recursive(nodes: Iterable[Node]) -> bool:
         elif id(node) not in done:
             above.add(id(node))
             waiting.append((node, True))
-            waiting += [(each, False) for its in members_of(node).values() for each in its]
+            waiting += [
+                (member, False) for members in members_of(node).values() for member in members
+            ]
     return False
 
 
@@ -191,16 +193,16 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
     """
     names = list(names)
     schemas = list(schemas) if names else []
-    found = [nodes_of(schema) for schema in schemas]
-    nodes = [node for its in found for node in its if node is not OpaqueNode.OPAQUE]
-    if not all(found) or not nodes:
+    items = [nodes_of(schema) for schema in schemas]
+    nodes = [node for item in items for node in item if node is not OpaqueNode.OPAQUE]
+    if not all(items) or not nodes:
         return []
     other_aliases = find_aliases(schemas)
     return [
         name
         for name in names
         if not any(
-            contains_field(nodes, each) for each in _all_names({split_path(name)}, other_aliases)
+            contains_field(nodes, texts) for texts in _all_names({split_path(name)}, other_aliases)
         )
     ]
 
@@ -208,22 +210,22 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
 def known_names(schemas: Iterable[SchemaInfo]) -> list[str]:
     """The fields of the definitions as one may name them, alone and by their paths; the first."""
     waiting = [("", node) for schema in schemas for node in nodes_of(schema)]
-    found: dict[str, None] = {}
+    grouped: dict[str, None] = {}
     for path, node in waiting:
         if len(waiting) > _MOST_NAMED or path.count(".") > _DEEPEST_NAMED:
             continue
-        for member, its in members_of(node).items():
+        for member, members in members_of(node).items():
             below = ".".join(split_path(f"{path}.{member}"))
             if below:
-                found.setdefault(below)
-            waiting.extend((below, each) for each in its)
-    return list(found | dict.fromkeys(path.rpartition(".")[2] for path in found))
+                grouped.setdefault(below)
+            waiting.extend((below, item) for item in members)
+    return list(grouped | dict.fromkeys(path.rpartition(".")[2] for path in grouped))
 
 
 def names_of_fields(schemas: Iterable[SchemaInfo], sensitive: Iterable[str]) -> tuple[Name, ...]:
     """The names that are given, and the other ones of the same fields."""
-    found = {split_path(each) for each in sensitive}
-    return tuple(sorted(_all_names(found, find_aliases(schemas))))
+    texts = {split_path(text) for text in sensitive}
+    return tuple(sorted(_all_names(texts, find_aliases(schemas))))
 
 
 def schemas_of(replay: TopicReplay) -> list[SchemaInfo]:
@@ -243,19 +245,19 @@ def advance(name: Name, done: int, path: Name) -> int:
     return done
 
 
-def _all_names(found: set[Name], other_aliases: Iterable[FieldAliases]) -> set[Name]:
+def _all_names(texts: set[Name], other_aliases: Iterable[FieldAliases]) -> set[Name]:
     """The names, and those that say the same field, or a field of a oneof that is meant."""
     other_aliases = list(other_aliases)
-    names = set(found)
+    names = set(texts)
     while (
-        more := {
+        words := {
             other_name
             for other_alias in other_aliases
             for other_name in _other_names(names, other_alias)
         }
         - names
     ):
-        names |= more
+        names |= words
     return names
 
 
@@ -263,7 +265,7 @@ def _other_names(names: Iterable[Name], aliases: FieldAliases) -> Iterator[Name]
     """Of a field under another name of what holds it, the last step says enough."""
     for name in names:
         if aliases.names & set(name[-1:]):
-            yield from ((each,) for each in aliases.others)
+            yield from ((other,) for other in aliases.others)
         elif aliases.names & set(name):
             yield name[-1:]
 
@@ -296,7 +298,7 @@ def likely_misspellings(repository: Repository) -> Iterator[Finding]:
         for sample in source.samples:
             names = unknown_names(schemas, sample.sensitive)
             near = {name: closest(name, known_names(schemas)) for name in names}
-            if meant := {name: its for name, its in near.items() if its}:
+            if meant := {name: value for name, value in near.items() if value}:
                 what = (
                     f"the definition does not have the sensitive {_fields(list(meant))}: unless an "
                     f"older version has {'them' if len(meant) > 1 else 'it'}, no value of this "
@@ -314,7 +316,7 @@ def _finding(
         what,
         location=places.get(next(iter(meant)), sample.location),
         subject=str(topic),
-        hint=_hint({name: its for name, its in meant.items() if its}, len(meant)),
+        hint=_hint({name: value for name, value in meant.items() if value}, len(meant)),
     )
 
 
@@ -323,7 +325,7 @@ def _hint(meant: Mapping[str, str], names: int) -> str:
         return _EXAMPLE
     if names == 1:
         return f"did you mean {next(iter(meant.values()))}?"
-    return "; ".join(f"for '{name}', did you mean {its}?" for name, its in meant.items())
+    return "; ".join(f"for '{name}', did you mean {value}?" for name, value in meant.items())
 
 
 def _fields(names: Sequence[str]) -> str:

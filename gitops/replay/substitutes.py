@@ -52,10 +52,10 @@ class KeyedHashes(Substitutes):
 
     def data(self, value: bytes, size: int) -> bytes:
         """As Substitutes has it."""
-        found = b"".join(
+        data = b"".join(
             self._digest(number.to_bytes(4, "big") + value) for number in range(size // 32 + 1)
         )
-        return found[:size]
+        return data[:size]
 
     def _digest(self, value: bytes) -> bytes:
         return hmac.new(self._key, value, hashlib.sha256).digest()

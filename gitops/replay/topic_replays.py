@@ -128,7 +128,7 @@ def _clients(
     subject: Subject, live: Mapping[int, SchemaInfo], proposed: SchemaInfo
 ) -> Iterator[tuple[str, SchemaInfo]]:
     """Each declared consumer with the schemas that it would read such messages with."""
-    for client in sorted(subject.clients, key=lambda one: one.name):
+    for client in sorted(subject.clients, key=lambda item: item.name):
         schemas = [info for info in _schemas(client, subject, live) if not is_same(info, proposed)]
         of_kind = [info for info in schemas if kind_of(info) == kind_of(proposed)]
         for number, info in enumerate(_unique(of_kind or schemas), 1):
@@ -152,8 +152,8 @@ def _schemas(
 
 
 def _unique(schemas: Iterable[SchemaInfo]) -> list[SchemaInfo]:
-    found: list[SchemaInfo] = []
+    items: list[SchemaInfo] = []
     for info in schemas:
-        if not any(is_same(info, schema) for schema in found):
-            found.append(info)
-    return found
+        if not any(is_same(info, schema) for schema in items):
+            items.append(info)
+    return items

@@ -45,4 +45,4 @@ def _is_known(sample: Sample, topic: TopicName, base: Repository) -> bool:
     if not is_external(sample):
         return True
     source = base.topics.get(topic)
-    return source is not None and any(one.path == sample.path for one in source.samples)
+    return source is not None and any(item.path == sample.path for item in source.samples)

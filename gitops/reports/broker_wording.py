@@ -68,9 +68,9 @@ def _source(broker: BrokerSettings, name: str) -> str:
 def _reasons(broker: BrokerSettings, release_key: str) -> Iterator[str]:
     assumed = [name for name in SETTINGS if broker.source(name) is SettingSource.ASSUMED]
     what = "what else is assumed" if ASSUMED_CHECKERS in broker.limits else "what is assumed"
-    said = [*broker.limits, *_remedy(assumed, release_key, what)]
-    if said:
-        yield " ".join(said)
+    texts = [*broker.limits, *_remedy(assumed, release_key, what)]
+    if texts:
+        yield " ".join(texts)
 
 
 def _remedy(assumed: Sequence[str], release_key: str, what: str) -> Iterator[str]:

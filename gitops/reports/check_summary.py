@@ -45,20 +45,22 @@ class ReportedFinding:
 def all_findings(report: CheckReport) -> tuple[ReportedFinding, ...]:
     """Those of the change and of its plans, not those of drift; the worst first, then by place."""
     rank = worst_first(report)
-    said = [(one, "") for one in report.findings]
-    said += [
-        (one, registry_check.plan.registry)
+    parts = [(item, "") for item in report.findings]
+    parts += [
+        (item, registry_check.plan.registry)
         for registry_check in report.registries
-        for one in registry_check.plan.findings
+        for item in registry_check.plan.findings
     ]
-    found: dict[tuple[str, str, Location | None], tuple[Finding, list[str]]] = {}
-    for finding, registry in sorted(said, key=lambda pair: rank(pair[0])):
-        _, registries = found.setdefault(
+    grouped: dict[tuple[str, str, Location | None], tuple[Finding, list[str]]] = {}
+    for finding, registry in sorted(parts, key=lambda pair: rank(pair[0])):
+        _, registries = grouped.setdefault(
             (finding.fingerprint, finding.message, finding.location), (finding, [])
         )
         if registry and registry not in registries:
             registries.append(registry)
-    return tuple(ReportedFinding(finding=one, registries=tuple(on)) for one, on in found.values())
+    return tuple(
+        ReportedFinding(finding=item, registries=tuple(on)) for item, on in grouped.values()
+    )
 
 
 def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
@@ -70,13 +72,13 @@ def reported_causes(findings: Sequence[ReportedFinding]) -> tuple[ReportedFindin
     for cause in findings:
         by_registries.setdefault(cause.registries, []).append(cause.finding)
     places = {(cause.finding, cause.registries): number for number, cause in enumerate(findings)}
-    found = [
+    items = [
         (places[cause.members[0], on], ReportedFinding(finding=cause.finding, registries=on))
-        for on, its in by_registries.items()
-        for cause in causes_of(its)
+        for on, members in by_registries.items()
+        for cause in causes_of(members)
     ]
     alike: dict[Hashable, list[ReportedFinding]] = {}
-    for _, cause in sorted(found, key=lambda pair: pair[0]):
+    for _, cause in sorted(items, key=lambda pair: pair[0]):
         alike.setdefault(_key_without_versions(cause.finding), []).append(cause)
     return tuple(cause for causes in alike.values() for cause in _joined(causes))
 
@@ -96,8 +98,8 @@ def _joined(alike: Sequence[ReportedFinding]) -> Iterable[ReportedFinding]:
     on = [name for cause in alike for name in cause.registries]
     if len(alike) == 1 or len(set(on)) < len(on) or not all(cause.registries for cause in alike):
         return alike
-    found = [(_VERSIONS.search(cause.finding.message), cause.registries) for cause in alike]
-    versions = " and ".join(f"{match[0]} on {', '.join(names)}" for match, names in found if match)
+    texts = [(_VERSIONS.search(cause.finding.message), cause.registries) for cause in alike]
+    versions = " and ".join(f"{match[0]} on {', '.join(names)}" for match, names in texts if match)
     message = _VERSIONS.sub(lambda _: versions, alike[0].finding.message, count=1)
     members = dict.fromkeys(member for cause in alike for member in cause.finding.members)
     return [ReportedFinding(finding=group(message, [*members]), registries=tuple(on))]
@@ -194,8 +196,8 @@ def rollout_title(report: CheckReport) -> str:
         if any(registry.edited for registry in report.registries):
             return "Rollout, with the edits that are shown above"
         return "Rollout of the accepted schemas, without the refused ones"
-    found = (cause.finding for cause in all_findings(report))
-    others = {finding.rule for finding in found if finding.severity is Severity.ERROR} - {
+    items = (cause.finding for cause in all_findings(report))
+    others = {finding.rule for finding in items if finding.severity is Severity.ERROR} - {
         CLIENTS_FIRST
     }
     if others == {SPLIT}:
@@ -213,8 +215,8 @@ def shows_rollout(report: CheckReport) -> bool:
 
     Where nothing can be merged, a rollout in which nobody has to upgrade helps nobody.
     """
-    found = (cause.finding for cause in all_findings(report))
-    if any(finding.rule == UNREADABLE and finding.severity is Severity.ERROR for finding in found):
+    items = (cause.finding for cause in all_findings(report))
+    if any(finding.rule == UNREADABLE and finding.severity is Severity.ERROR for finding in items):
         return False
     rollouts = [registry.to_merge.rollout for registry in report.registries]
     return not is_blocked(report) or any(
@@ -265,17 +267,19 @@ def unchecked_text(report: CheckReport) -> str:
 
 def affected_text(touched: Impact) -> tuple[tuple[str, tuple[TopicName, ...]], ...]:
     """The changed files that lead to several topics, such as a shared type, and these topics."""
-    found: dict[str, list[TopicName]] = {}
+    grouped: dict[str, list[TopicName]] = {}
     for topic, files in touched.topics.items():
         for file in files:
-            found.setdefault(file, []).append(topic)
-    return tuple((file, tuple(topics)) for file, topics in sorted(found.items()) if len(topics) > 1)
+            grouped.setdefault(file, []).append(topic)
+    return tuple(
+        (file, tuple(topics)) for file, topics in sorted(grouped.items()) if len(topics) > 1
+    )
 
 
 def severity_counts(findings: Iterable[Finding]) -> str:
     """`2 errors, 1 warning`; empty without any."""
     counts = Counter(finding.severity for finding in findings)
-    return ", ".join(count(counts[each], each.name.lower()) for each in _SEVERITIES if counts[each])
+    return ", ".join(count(counts[item], item.name.lower()) for item in _SEVERITIES if counts[item])
 
 
 CLIENTS_FIRST: Final = "CLIENT-R003"
@@ -287,9 +291,9 @@ UNREADABLE: Final = "REPLAY-R001"
 _SEVERITIES: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
-def count(number: int, one: str, many: str = "") -> str:
+def count(number: int, text: str, many: str = "") -> str:
     """`1 topic`, `2 topics`; `many` where an `s` does not make it."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {text if number == 1 else many or f'{text}s'}"
 
 
 _NAME: Final = re.compile(r"[\w/-][\w./-]*[\w/-]|[\w/-]")

@@ -60,14 +60,14 @@ def _entry(rule: str, text: str, fingerprint: str) -> dict[str, Any]:
 def _description(cause: ReportedFinding, prefix: str) -> str:
     finding, on = cause.finding, ", ".join(cause.registries)
     names = subjects_text(finding, _NAMED)
-    said = (
+    texts = (
         f"{finding.rule}{f' on {on}' if on else ''}: {_subject(finding)}{finding.message}.",
         f"For {names}." if names else "",
         base_line(finding),
         see_line(finding, prefix),
         finding.hint,
     )
-    return " ".join(one for one in said if one)
+    return " ".join(text for text in texts if text)
 
 
 def _subject(finding: Finding) -> str:

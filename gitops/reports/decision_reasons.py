@@ -78,17 +78,19 @@ class Reasons:
             number = f"{len(left):,} more finding{'' if len(left) == 1 else 's'}"
             yield f"{number}: {'; '.join(titles)}" if titles else more_text(len(left))
 
-    def text(self, finding: Finding, said: str) -> str:
+    def text(self, finding: Finding, text: str) -> str:
         """`a/b/c: 'email' string → bytes; v0 cannot read messages of the new schema`.
 
         Beside what the files change no details are needed.
         """
-        return _text(self._reason(finding, said))
+        return _text(self._reason(finding, text))
 
     def of_warning(self, finding: Finding, findings: Iterable[Finding]) -> str:
         """Where its rule says the same of both sides, as one: each reads what the other writes."""
         same = [
-            one for one in findings if (one.rule, one.subjects) == (finding.rule, finding.subjects)
+            item
+            for item in findings
+            if (item.rule, item.subjects) == (finding.rule, finding.subjects)
         ]
         first = self._reason(finding, claim(finding))
         if finding.rule != OTHER_VALUES or len(same) == 1:
@@ -106,21 +108,23 @@ class Reasons:
             key = (reason.topic, reason.change or reason.effect)
             merged.setdefault(key, []).append((is_late, reason.effect if reason.change else ""))
         for (topic, change), effects in merged.items():
-            first = sorted(effects, key=lambda one: not one[0])  # who reads it, then why it passes
-            effect = "; ".join(filter(None, dict.fromkeys(said for _, said in first)))
+            first = sorted(
+                effects, key=lambda texts: not texts[0]
+            )  # who reads it, then why it passes
+            effect = "; ".join(filter(None, dict.fromkeys(text for _, text in first)))
             is_late = all(late for late, _ in effects)
             marks = (_REFUSED, _EDITED) if topic in self._refused else ("", _CLIENTS)
             mark = marks[is_late]
             yield _text(_Reason(f"{topic}{mark if topic and is_mixed else ''}", change, effect))
 
-    def _reason(self, finding: Finding, said: str) -> _Reason:
-        change = self._change(finding, said)
+    def _reason(self, finding: Finding, text: str) -> _Reason:
+        change = self._change(finding, text)
         if change:
             topic = finding.subjects[0]
-            said = _AT.sub("", claim(finding), count=1).removeprefix(f"{topic} is ")
-            return _Reason(subject_text(finding), change, said)
-        named = any(subject in said for subject in finding.subjects)
-        return _Reason("" if named else subject_text(finding), "", said)
+            text = _AT.sub("", claim(finding), count=1).removeprefix(f"{topic} is ")
+            return _Reason(subject_text(finding), change, text)
+        named = any(subject in text for subject in finding.subjects)
+        return _Reason("" if named else subject_text(finding), "", text)
 
     def _locked_out(self, finding: Finding) -> _Reason:
         """`a/b/c: 'count' int → long; crm and audit cannot reconnect after the merge`."""
@@ -136,10 +140,10 @@ class Reasons:
                 return _Reason(origin.subject, change_text(change), f"{clients} {so}{late}")
         return _Reason(origin.subject, "", f"{clients} {late}")
 
-    def _change(self, finding: Finding, said: str) -> str:
+    def _change(self, finding: Finding, text: str) -> str:
         """What the files change at the place that the finding names."""
         first = finding.members[0]
-        match = _AT.search(said) or _AT.search(first.message)
+        match = _AT.search(text) or _AT.search(first.message)
         if not match:
             return ""
         changes = self._changes.get(first.subject, ())
@@ -161,8 +165,8 @@ class Reasons:
 
 
 def _text(reason: _Reason) -> str:
-    said = "; ".join(filter(None, (reason.change, reason.effect)))
-    return f"{reason.topic}: {said}" if reason.topic else said
+    text = "; ".join(filter(None, (reason.change, reason.effect)))
+    return f"{reason.topic}: {text}" if reason.topic else text
 
 
 def change_text(change: SchemaChange) -> str:

@@ -320,8 +320,8 @@ def other_lines(report: DriftReport, options: Sequence[str] = ()) -> Iterator[st
         )
         verb = "is" if len(other_namespaces) == 1 else "are"
         of_tenants = " of the same tenants" if report.namespaces else ""
-        said = f"{count(len(other_namespaces), 'other namespace')}{of_tenants} {verb} not in git"
-        yield f"{said}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
+        text = f"{count(len(other_namespaces), 'other namespace')}{of_tenants} {verb} not in git"
+        yield f"{text}, which is no drift: {names}; `pulsar-gitops import NAMESPACE` adopts one"
     if losses := report.recorded_losses:
         names = name_list(
             [f"{topic} ({_versions(versions)})" for topic, versions in sorted(losses.items())],
@@ -405,7 +405,7 @@ def adoption_lines(adoption: Adoption) -> Iterator[str]:
     yield from (f"kept {path}, which nothing uses any more" for path in adoption.unused)
     for topic, why in sorted(adoption.kept_as_base64.items()):
         yield f"wrote the PROTOBUF_NATIVE of {topic} as base64: {why}"
-    for subject, error in sorted(adoption.refused.items(), key=lambda one: str(one[0])):
+    for subject, error in sorted(adoption.refused.items(), key=lambda items: str(items[0])):
         where = f" ({error.where})" if error.where else ""
         yield f"not adopted: {subject}: {error.what}{where}; {error.hint}"
     if adoption.files or adoption.removed:

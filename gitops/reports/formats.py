@@ -143,4 +143,4 @@ def summary(result: results.ReviewResult, limit: int) -> str:
 
 def _row(name: str, kind: type) -> str:
     """The nearest row: of the kind itself, or of what it is one of; empty where there is none."""
-    return next((FORMATS[name][one] for one in kind.__mro__ if one in FORMATS[name]), "")
+    return next((FORMATS[name][item] for item in kind.__mro__ if item in FORMATS[name]), "")

@@ -58,13 +58,13 @@ def github(report: CheckReport, prefix: str = "") -> str:
     causes = reported_causes(all_findings(report))
     lines: list[str] = []
     for severity in _LEVELS:
-        its = list(_before_findings(report, severity, prefix))
-        its += [
+        texts = list(_before_findings(report, severity, prefix))
+        texts += [
             _annotation(cause, prefix) for cause in causes if cause.finding.severity is severity
         ]
-        shown = its if len(its) <= _LIMIT else its[: _LIMIT - 1]
+        shown = texts if len(texts) <= _LIMIT else texts[: _LIMIT - 1]
         lines += shown
-        if held := len(its) - len(shown):
+        if held := len(texts) - len(shown):
             lines.append(_held_back(severity, held, report.command))
     return "".join(f"{line}\n" for line in lines)
 
@@ -102,7 +102,7 @@ def _annotation(cause: ReportedFinding, prefix: str) -> str:
     subjects = name_list(sorted(finding.subjects), 1)
     about = f"{finding.rule} {subjects}{f' on {on}' if on else ''}"
     names = subjects_text(finding, _NAMED)
-    said = [
+    texts = [
         finding.message,
         f"For {names}." if names else "",
         base_line(finding),
@@ -110,7 +110,7 @@ def _annotation(cause: ReportedFinding, prefix: str) -> str:
         finding.hint,
         *changed_lines(finding.patch),
     ]
-    text = "\n".join(short(each, _MAX_MESSAGE) for each in said if each)
+    text = "\n".join(short(word, _MAX_MESSAGE) for word in texts if word)
     properties = {**_place(finding.place, prefix), "title": short(about, _MAX_TITLE)}
     return _command(_LEVELS[finding.severity], text, properties)
 
@@ -130,10 +130,10 @@ def _place(where: Location | None, prefix: str) -> dict[str, str]:
 
 
 def _held_back(severity: Severity, number: int, command: str) -> str:
-    more = count(number, f"more {severity.name.lower()}")
+    remainder = count(number, f"more {severity.name.lower()}")
     shows = f"`{command}` shows all" if command else "the log and the summary show all"
     text = f"GitHub shows {_LIMIT} of each level for one step; {shows}."
-    return _command(_LEVELS[severity], short(text), {"title": f"{more} held back"})
+    return _command(_LEVELS[severity], short(text), {"title": f"{remainder} held back"})
 
 
 def _waived(action: RegisterSchema | SchemaSwallowed, registry: str, prefix: str) -> str:

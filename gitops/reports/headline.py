@@ -50,10 +50,10 @@ def headline(report: CheckReport, rows: Sequence[Row]) -> str:
 
     Of a change it says first whether to merge it.
     """
-    sign, said = _verdict(report, rows)
+    sign, text = _verdict(report, rows)
     if report.base:
-        return f"{sign} {merge_text(report)}: {said}"
-    return f"{sign} {said[0].upper()}{said[1:]}"
+        return f"{sign} {merge_text(report)}: {text}"
+    return f"{sign} {text[0].upper()}{text[1:]}"
 
 
 def _verdict(report: CheckReport, rows: Sequence[Row]) -> tuple[str, str]:
@@ -149,7 +149,7 @@ def _others(report: CheckReport) -> str:
     counted = (UNREADABLE, *([CLIENTS_FIRST] if late else []))  # `_unread` counts the others
     waits = f"{len(late):,} other{' needs' if len(late) == 1 else 's need'} clients upgraded first"
     others = _titles(finding for finding in findings if finding.rule not in counted)
-    return "".join(f"; {each}" for each in (waits if late else "", others) if each)
+    return "".join(f"; {text}" for text in (waits if late else "", others) if text)
 
 
 def _titles(findings: Iterable[Finding]) -> str:
@@ -205,8 +205,8 @@ def _although(topics: _Standings) -> str:
 
 
 def _good(report: CheckReport, topics: _Standings) -> str:
-    said = "; ".join(_said(topics))
-    return said or (_without_schemas(report) if report.registries else "no errors")
+    text = "; ".join(_said(topics))
+    return text or (_without_schemas(report) if report.registries else "no errors")
 
 
 def _without_schemas(report: CheckReport) -> str:
@@ -256,7 +256,7 @@ def _changes(topics: _Standings) -> int:
 
 
 def _taken(topics: _Standings) -> int:
-    return sum(topics[each] for each in _TAKEN)
+    return sum(topics[item] for item in _TAKEN)
 
 
 def _of(some: int, topics: _Standings) -> str:

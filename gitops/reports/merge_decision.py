@@ -57,13 +57,13 @@ class MergeDecision(NamedTuple):
     @property
     def items(self) -> tuple[tuple[str, tuple[str, ...], bool], ...]:
         """What there is to say, below its label, and whether it is in order."""
-        said = (
+        texts = (
             ("why", self.why, False),
             ("next", self.next, self.in_order),
             ("upgrade first", self.first, False),
             ("warning", self.warnings, False),
         )
-        return tuple(one for one in said if one[1])
+        return tuple(text for text in texts if text[1])
 
 
 def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
@@ -100,8 +100,8 @@ def merge_decision(report: CheckReport, rows: Sequence[Row]) -> MergeDecision:
 def _decisive(findings: Sequence[Finding], its_verdict: Verdict) -> list[Finding]:
     """What the verdict rests on; the clients, whose upgrades come last, at the end."""
     severity = Severity.WARNING if its_verdict is Verdict.WARNINGS else Severity.ERROR
-    found = [finding for finding in findings if finding.severity is severity]
-    return sorted(found, key=lambda finding: finding.rule == CLIENTS_FIRST)
+    items = [finding for finding in findings if finding.severity is severity]
+    return sorted(items, key=lambda finding: finding.rule == CLIENTS_FIRST)
 
 
 def _late_for_edited(report: CheckReport) -> Iterator[Finding]:
@@ -122,21 +122,21 @@ def _besides(findings: Sequence[Finding], decisive: Sequence[Finding]) -> list[F
 
     What real messages show comes before what may happen to some.
     """
-    known = {subject for one in decisive for subject in one.subjects}
-    if any(one.rule == SPLIT for one in decisive):  # it tells of the policy
-        findings = [one for one in findings if one.rule != _LOOSENED]
-    found: list[Finding] = []
-    for finding in sorted(findings, key=lambda one: not one.rule.startswith(_REPLAY)):
+    known = {subject for item in decisive for subject in item.subjects}
+    if any(item.rule == SPLIT for item in decisive):  # it tells of the policy
+        findings = [item for item in findings if item.rule != _LOOSENED]
+    items: list[Finding] = []
+    for finding in sorted(findings, key=lambda item: not item.rule.startswith(_REPLAY)):
         if finding.severity is Severity.WARNING and not known.issuperset(finding.subjects):
             known.update(finding.subjects)
-            found.append(finding)
-    return found[: max(0, _SHOWN - len(decisive))]
+            items.append(finding)
+    return items[: max(0, _SHOWN - len(decisive))]
 
 
 def _review(report: CheckReport) -> str:
     approvers = name_list(sorted({waiver.approved_by for waiver in report.waivers}), _NAMES)
-    its = "waiver's reason is" if len(report.waivers) == 1 else "waivers' reasons are"
-    return f"make sure that the {its} still true, with {approvers} who approved it; then merge"
+    value = "waiver's reason is" if len(report.waivers) == 1 else "waivers' reasons are"
+    return f"make sure that the {value} still true, with {approvers} who approved it; then merge"
 
 
 def _waived(report: CheckReport, findings: Sequence[Finding]) -> list[Finding]:
@@ -216,8 +216,8 @@ def _then(report: CheckReport) -> str:
 
 def _hints(report: CheckReport, findings: Sequence[Finding]) -> list[str]:
     """What each advises, once, with its topics where there are several, and what need not be."""
-    several = len({one.subjects for one in findings}) > 1
-    is_mixed = len({one.severity for one in findings}) > 1
+    several = len({item.subjects for item in findings}) > 1
+    is_mixed = len({item.severity for item in findings}) > 1
     subjects: dict[str, dict[str, None]] = {}
     for finding in findings:
         if advice := ", or ".join(dict.fromkeys(_schema_hints(report, finding))) or finding.hint:
@@ -276,11 +276,11 @@ def _after_merge(report: CheckReport) -> Iterator[str]:
     """What has to be done after it, as the rollout of one registry has it."""
     if len(report.registries) == 1:
         (registry_check,) = report.registries
-        its = dropwhile(
+        members = dropwhile(
             lambda line: line.kind is not ActKind.MERGE,
             lines(registry_check.to_merge.rollout, registry_check.to_merge.plan),
         )
-        for line, later in pairwise([*its, None]):
+        for line, later in pairwise([*members, None]):
             if line and line.kind not in (ActKind.MERGE, ActKind.OPTIONAL):
                 yield f"{line.text}{_before_whom(line, later)}"
 
@@ -322,7 +322,7 @@ def _first(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     if not read:
         return (unknown,)
     others = name_list(sorted({str(row.topic) for row in read}), _TOPICS)
-    return f"{name_list(unread, _TOPICS)}: {unknown}", *(f"{others}: {each}" for each in rest)
+    return f"{name_list(unread, _TOPICS)}: {unknown}", *(f"{others}: {text}" for text in rest)
 
 
 def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
@@ -339,7 +339,9 @@ def _without_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
 
 def _later_upgrades(report: CheckReport, rows: Sequence[Row]) -> str:
     """Who upgrades by the strategies alone, or after the merge; empty for nobody."""
-    undeclared = [one for one in dict.fromkeys(row.upgrade_first for row in rows) if "(by " in one]
+    undeclared = [
+        text for text in dict.fromkeys(row.upgrade_first for row in rows) if "(by " in text
+    ]
     if undeclared:
         why = dict.fromkeys(
             undeclared_text(registry_check.to_merge.rollout)

@@ -105,7 +105,7 @@ class AuditResult(ReviewResult):
     def notes(self) -> tuple[str, ...]:
         """What was looked at, by what it was decided, what to do, and what was not read."""
         own = self.audit
-        steps = (f"{number}. {one}" for number, one in enumerate(own.steps, 1))
+        steps = (f"{number}. {text}" for number, text in enumerate(own.steps, 1))
         unread = (f"not read: {limit}" for limit in own.limits)
         return (scope_text(own), *decided_by(own), *steps, *unread)
 

@@ -68,11 +68,11 @@ class TopicResult:
         One that counts is worse than one that does not; then one that more messages fail than are
         allowed is worse than one that more messages fail.
         """
-        found: dict[tuple[str, Direction], list[ReaderReplay]] = {}
+        grouped: dict[tuple[str, Direction], list[ReaderReplay]] = {}
         for reader in self.asked:
-            found.setdefault((reader_text(reader), reader.direction), []).append(reader)
-        worst = max(found.values(), key=_badness, default=[])
-        return tuple(worst) if any(one.failed for one in worst) else ()
+            grouped.setdefault((reader_text(reader), reader.direction), []).append(reader)
+        worst = max(grouped.values(), key=_badness, default=[])
+        return tuple(worst) if any(item.failed for item in worst) else ()
 
     @property
     def failing(self) -> tuple[int, int] | None:
@@ -87,12 +87,12 @@ class TopicResult:
     @property
     def failing_way(self) -> str:
         """Which reader that is, and of which data: `v0, v1 → proposed (backward)`."""
-        readers = sorted(self.worst_reader, key=lambda one: one.version or 0)
+        readers = sorted(self.worst_reader, key=lambda item: item.version or 0)
         if not readers:
             return ""
         reader = readers[0]
         way = ways_text(
-            (each.version for each in readers), reader.direction, (reader_text(reader),)
+            (item.version for item in readers), reader.direction, (reader_text(reader),)
         )
         return f"{way} ({reader.direction.value})"
 

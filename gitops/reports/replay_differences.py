@@ -70,12 +70,12 @@ def field_differences(readers: Iterable[ReaderReplay]) -> tuple[FieldDifference,
     by_version: dict[int | None, list[ReaderReplay]] = {}
     for reader in readers:
         by_version.setdefault(reader.version, []).append(reader)
-    found = [
+    items = [
         field_difference
-        for version, its in by_version.items()
-        for field_difference in _of_version(version, its)
+        for version, members in by_version.items()
+        for field_difference in _of_version(version, members)
     ]
-    return tuple(sorted(found, key=lambda field_difference: -field_difference.spread))
+    return tuple(sorted(items, key=lambda field_difference: -field_difference.spread))
 
 
 def _of_version(version: int | None, readers: Sequence[ReaderReplay]) -> Iterator[FieldDifference]:
@@ -83,9 +83,9 @@ def _of_version(version: int | None, readers: Sequence[ReaderReplay]) -> Iterato
     for reader in readers:
         for field in reader.fields:
             by_path.setdefault(field.path, []).append((way_text(reader), field))
-    for path, its in sorted(by_path.items()):
-        for what in _kinds(field for _, field in its):
-            shares = _distinct((way, _counts(field, what)) for way, field in its if field.read)
+    for path, members in sorted(by_path.items()):
+        for what in _kinds(field for _, field in members):
+            shares = _distinct((way, _counts(field, what)) for way, field in members if field.read)
             if len(shares) > 1:
                 yield FieldDifference(path=path, version=version, what=what, shares=shares)
 
@@ -107,10 +107,10 @@ def _counts(field: FieldReplay, what: str) -> dict[str, int]:
     }
 
 
-def _distinct(found: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, ...]:
+def _distinct(texts: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Shares, ...]:
     """Those that get the same are one."""
     distinct: list[Shares] = []
-    for way, counts in found:
+    for way, counts in texts:
         new = Shares(ways=(way,), counts=counts)
         if not new.whole:
             continue

@@ -50,21 +50,21 @@ class FieldDistribution:
 
 def field_distributions(readers: Iterable[ReaderReplay]) -> tuple[FieldDistribution, ...]:
     """Those of all fields, first where readers differ."""
-    found: dict[tuple[int | None, str], list[tuple[str, FieldReplay]]] = {}
+    grouped: dict[tuple[int | None, str], list[tuple[str, FieldReplay]]] = {}
     for reader in readers:
         for field in reader.fields:
-            found.setdefault((reader.version, field.path), []).append((way_text(reader), field))
+            grouped.setdefault((reader.version, field.path), []).append((way_text(reader), field))
     made = [
         FieldDistribution(path=path, version=version, series=tuple(series))
-        for (version, path), its in found.items()
-        for series in _by_kind(its)
+        for (version, path), members in grouped.items()
+        for series in _by_kind(members)
     ]
     return tuple(sorted(made, key=lambda distribution: not distribution.differs))
 
 
 def _by_kind(fields: Sequence[tuple[str, FieldReplay]]) -> Iterable[list[Series]]:
     """The series of each unit; integers and other numbers apart where one reader gets both."""
-    units = ({each.unit for each in field.distributions} for _, field in fields)
+    units = ({item.unit for item in field.distributions} for _, field in fields)
     apart = any(unit >= _NUMBERS for unit in units)
     kinds: dict[str, list[Series]] = {}
     for way, field in fields:
@@ -117,10 +117,10 @@ def value_text(value: float, unit: str) -> str:
 def _moment(milliseconds: float) -> str:
     """Empty for a year that has not four digits."""
     try:
-        found = _EPOCH + datetime.timedelta(milliseconds=milliseconds)
+        result = _EPOCH + datetime.timedelta(milliseconds=milliseconds)
     except OverflowError:
         return ""
-    return found.isoformat(timespec="milliseconds").removesuffix(".000")
+    return result.isoformat(timespec="milliseconds").removesuffix(".000")
 
 
 Bar = tuple[int, int, int]

@@ -106,15 +106,15 @@ def _versions(versions: Sequence[int | None]) -> str:
 def direction_legend(report: ReplayReport) -> tuple[str, ...]:
     """What the arrows mean, as far as the report has any."""
     directions = {result.direction for result in report.readers if result.reader}
-    said = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
-    ways = tuple(text for direction, text in said if direction in directions)
+    parts = ((Direction.BACKWARD, _BACKWARD), (Direction.FORWARD, _FORWARD))
+    ways = tuple(text for direction, text in parts if direction in directions)
     return (*ways, *{_NONE for reader in report.readers if reader.logical_types == "none"})
 
 
 def message_text(example: FailureExample, failure_path: str, reason: str) -> str:
     """What is to be said of a message beside the reason; empty if that says it all."""
-    said = example.message.removeprefix(f"{failure_path}: ")
-    return said.removeprefix(reason).lstrip(",: ") if said.startswith(reason) else said
+    text = example.message.removeprefix(f"{failure_path}: ")
+    return text.removeprefix(reason).lstrip(",: ") if text.startswith(reason) else text
 
 
 def share_text(part: int, whole: int) -> str:
@@ -141,8 +141,8 @@ def altered_fields(fields: Iterable[FieldReplay]) -> tuple[FieldReplay, ...]:
 
 def altered_text(field: FieldReplay) -> str:
     """`defaulted 50,000, changed 12`."""
-    said = ((what, getattr(field, what)) for what in _WHAT)
-    return ", ".join(f"{what} {number:,}" for what, number in said if number)
+    texts = ((what, getattr(field, what)) for what in _WHAT)
+    return ", ".join(f"{what} {number:,}" for what, number in texts if number)
 
 
 # Why messages fail, and what becomes of fields: what is the same for several is said once.
@@ -169,9 +169,9 @@ class Reason:
     @property
     def versions_text(self) -> str:
         """`v0 55, v1 76`; empty where no version is known of any."""
-        if all(each is None for each, _ in self.versions):
+        if all(number is None for number, _ in self.versions):
             return ""
-        return ", ".join(f"{version_text(each)} {rows:,}" for each, rows in self.versions)
+        return ", ".join(f"{version_text(number)} {rows:,}" for number, rows in self.versions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,86 +194,92 @@ class ReasonGroup:
         way = ways_text(self.versions, self.direction, self.readers)
         if not self.readers:
             return f"{way}: not replayed"
-        each = " for each" if len(self.readers) > 1 else ""
-        return f"{way}: {_OUTCOMES[self.standing].format(each=each)}"
+        text = " for each" if len(self.readers) > 1 else ""
+        return f"{way}: {_OUTCOMES[self.standing].format(each=text)}"
 
 
 def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:
     """Everything that fails; what counts comes first, and what was not replayed last."""
-    found: dict[tuple[str, Direction, ReaderStatus], list[ReaderReplay]] = {}
+    grouped: dict[tuple[str, Direction, ReaderStatus], list[ReaderReplay]] = {}
     for reader in readers:
         if reader.failures:
             who = reader_text(reader)
-            found.setdefault((who, reader.direction, status_of(reader)), []).append(reader)
+            grouped.setdefault((who, reader.direction, status_of(reader)), []).append(reader)
     alike: dict[object, list[str]] = {}
     parts: dict[object, list[ReaderReplay]] = {}
-    for (name, direction, standing), its in found.items():
-        key = (direction, standing, bool(name), tuple((o.version, o.rows, o.failures) for o in its))
+    for (name, direction, standing), members in grouped.items():
+        key = (
+            direction,
+            standing,
+            bool(name),
+            tuple((o.version, o.rows, o.failures) for o in members),
+        )
         alike.setdefault(key, []).append(name)
-        parts.setdefault(key, its)
-    groups = [_group(tuple(filter(None, alike[key])), its) for key, its in parts.items()]
+        parts.setdefault(key, members)
+    groups = [_group(tuple(filter(None, alike[key])), group) for key, group in parts.items()]
     return tuple(
         sorted(groups, key=lambda reason_group: (not reason_group.readers, reason_group.standing))
     )
 
 
-def _group(readers: tuple[str, ...], its: Sequence[ReaderReplay]) -> ReasonGroup:
+def _group(readers: tuple[str, ...], members: Sequence[ReaderReplay]) -> ReasonGroup:
     reasons: dict[tuple[str, str], list[tuple[int | None, ReplayFailure]]] = {}
-    for reader in its:
+    for reader in members:
         for failure in reader.failures:
             reasons.setdefault((failure.path, failure.reason), []).append((reader.version, failure))
     made = [
-        _reason(path, reason, of, several=len(its) > 1) for (path, reason), of in reasons.items()
+        _reason(path, reason, of, several=len(members) > 1)
+        for (path, reason), of in reasons.items()
     ]
     return ReasonGroup(
         readers=readers,
-        direction=its[0].direction,
-        standing=status_of(its[0]),
-        versions=tuple(one.version for one in its),
-        rows=sum(one.rows for one in its),
+        direction=members[0].direction,
+        standing=status_of(members[0]),
+        versions=tuple(member.version for member in members),
+        rows=sum(member.rows for member in members),
         reasons=tuple(sorted(made, key=lambda reason: (-reason.rows, reason.path, reason.reason))),
     )
 
 
 def _reason(
-    path: str, reason: str, its: Sequence[tuple[int | None, ReplayFailure]], *, several: bool
+    path: str, reason: str, members: Sequence[tuple[int | None, ReplayFailure]], *, several: bool
 ) -> Reason:
     """As many examples as one version has, of each version in turn."""
     turns = zip_longest(
         *(
             [VersionedExample(version=v, example=example) for example in failure.examples]
-            for v, failure in its
+            for v, failure in members
         )
     )
-    examples = [each for turn in turns for each in turn if each is not None]
+    examples = [item for turn in turns for item in turn if item is not None]
     return Reason(
         path=path,
         reason=reason,
-        rows=sum(failure.rows for _, failure in its),
-        versions=tuple((version, failure.rows) for version, failure in its if several),
-        examples=tuple(examples[: max(len(failure.examples) for _, failure in its)]),
+        rows=sum(failure.rows for _, failure in members),
+        versions=tuple((version, failure.rows) for version, failure in members if several),
+        examples=tuple(examples[: max(len(failure.examples) for _, failure in members)]),
     )
 
 
 def altered_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[FieldReplay, str], ...]:
     """Fields of which values are not as they were, and on which ways; changed values first."""
-    found: dict[tuple[int | None, Direction, str, str], list[tuple[str, FieldReplay]]] = {}
+    grouped: dict[tuple[int | None, Direction, str, str], list[tuple[str, FieldReplay]]] = {}
     for reader in readers:
         for field in altered_fields(reader.fields):
             key = (reader.version, reader.direction, field.path, altered_text(field))
-            found.setdefault(key, []).append((reader_text(reader), field))
+            grouped.setdefault(key, []).append((reader_text(reader), field))
     rows = [
-        (its[0][1], ways_text((version,), direction, [name for name, _ in its]))
-        for (version, direction, *_), its in found.items()
+        (members[0][1], ways_text((version,), direction, [name for name, _ in members]))
+        for (version, direction, *_), members in grouped.items()
     ]
     return tuple(sorted(rows, key=lambda row: not row[0].changed))
 
 
 def changed_rows(readers: Iterable[ReaderReplay]) -> tuple[tuple[str, ChangedExample], ...]:
     """An example of the changed values of each path and reason, at the lowest place."""
-    found: dict[tuple[str, str], ChangedExample] = {}
+    grouped: dict[tuple[str, str], ChangedExample] = {}
     for reader in readers:
         for field in reader.fields:
             if field.example is not None:
-                found.setdefault((field.path, field.example.reason), field.example)
-    return tuple((path, example) for (path, _), example in sorted(found.items()))
+                grouped.setdefault((field.path, field.example.reason), field.example)
+    return tuple((path, example) for (path, _), example in sorted(grouped.items()))

@@ -37,7 +37,7 @@ def verdict_text(result: RestoreResult) -> str:
     if obstacles := restore.obstacles:
         subjects = count(len({obstacle.subject for obstacle in obstacles}), "subject")
         return f"✗ refused: {name} cannot have what was recorded, because of {subjects}"
-    done = sum(one.error is None and not one.closes for one in result.results)
+    done = sum(item.error is None and not item.closes for item in result.results)
     if result.error and done == len(restore.plan.actions):
         return f"✗ {name} is restored, and not compared with the snapshot"
     if result.error or (result.check and result.check.differences):
@@ -90,12 +90,12 @@ def _ended(restore: TopicRestore, result: RestoreResult) -> tuple[str, str]:
     """How far a restore came that stopped."""
     steps = len(restore.deletions) + len(restore.versions)
     tried = [
-        each
-        for each in result.results
-        if isinstance(each.action, RegisterSchema | DeleteSchema)
-        and each.action.topic == restore.topic
+        item
+        for item in result.results
+        if isinstance(item.action, RegisterSchema | DeleteSchema)
+        and item.action.topic == restore.topic
     ]
-    done = sum(each.error is None for each in tried)
+    done = sum(item.error is None for item in tried)
     if done == steps:
         return "✓", ""
     return ("✗", f": {done} of {count(steps, 'step')} done") if tried else ("+", ": not begun")
@@ -133,7 +133,7 @@ def _done_or_planned(result: RestoreResult) -> list[Action]:
     """All actions, or those that are done of a restore that stopped."""
     if not result.error:
         return [*result.restore.plan.actions]
-    return [one.action for one in result.results if one.error is None and not one.closes]
+    return [item.action for item in result.results if item.error is None and not item.closes]
 
 
 def _obstacle(obstacle: Obstacle) -> RestoreEntry:

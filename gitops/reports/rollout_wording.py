@@ -57,9 +57,9 @@ class Line:
     def remarks(self) -> tuple[str, ...]:
         """The first reasons, how many there are beyond, and the advice."""
         beyond = len(self.reasons) - _MOST_REASONS
-        more = (f"and {beyond:,} more like this",) if beyond > 0 else ()
-        told = (reason.sentence(_MOST_NAMES) for reason in self.reasons[:_MOST_REASONS])
-        return (*told, *more, *self.advice)
+        texts = (f"and {beyond:,} more like this",) if beyond > 0 else ()
+        words = (reason.sentence(_MOST_NAMES) for reason in self.reasons[:_MOST_REASONS])
+        return (*words, *texts, *self.advice)
 
 
 _ADVICE: Final = {
@@ -117,7 +117,7 @@ def lines(
         if isinstance(action, RegisterSchema)
     }
     wording = _Wording(rollout, "apply" if merged_already else "merge")
-    told: set[tuple[object, ...]] = set()
+    parts: set[tuple[object, ...]] = set()
     for number, act in enumerate(wording.acts, start=1):
         findings = [finding for step in act.registers for finding in warned.get(step.topic, ())]
         yield Line(
@@ -125,7 +125,7 @@ def lines(
             kind=act.kind,
             text=wording.text(act),
             steps=act.steps,
-            reasons=_unsaid(_reasons(act, told), said),
+            reasons=_unsaid(_reasons(act, parts), said),
             advice=advice(act, rollout),
             warnings=_warnings(findings, said),
             folded=wording.digest(act),
@@ -136,7 +136,7 @@ def _unsaid(reasons: Iterable[Reason], collection: Collection[str]) -> tuple[Rea
     return tuple(reason for reason in reasons if reason.sentence(_MOST_NAMES) not in collection)
 
 
-def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
+def _reasons(act: Act, parts: set[tuple[object, ...]]) -> tuple[Reason, ...]:
     """Those that no earlier line has: a consumer that cannot read a version is told of once.
 
     Who may upgrade, in any order, waits for nothing that is left to do.
@@ -147,9 +147,9 @@ def _reasons(act: Act, told: set[tuple[object, ...]]) -> tuple[Reason, ...]:
     for wait in (wait for step in act.steps for wait in step.waits_for):
         cause = wait.reason.cause
         key = (wait.topic, wait.reason.clients, wait.reason.state, cause.text) if cause else ()
-        if wait.reason != IN_TURN and (not key or key not in told):
+        if wait.reason != IN_TURN and (not key or key not in parts):
             reasons.append(wait.reason)
-    told.update(
+    parts.update(
         (wait.topic, wait.reason.clients, wait.reason.state, wait.reason.cause.text)
         for step in act.steps
         for wait in step.waits_for
@@ -166,9 +166,9 @@ def _warnings(findings: Iterable[Finding], collection: Collection[str]) -> tuple
             first.setdefault(finding.rule, finding)
     return tuple(
         f"regardless of order, {rule} warns"
-        f"{f' of {one.subject}' if one.message in collection else f': {one.message}'}"
+        f"{f' of {item.subject}' if item.message in collection else f': {item.message}'}"
         f" (`pulsar-gitops explain {rule}`)"
-        for rule, one in first.items()
+        for rule, item in first.items()
     )
 
 
@@ -224,11 +224,11 @@ class _Wording:
         groups: dict[str, list[str]] = {}
         for name in names:
             groups.setdefault(_roles(self.rollout.sides.get(name, ())), []).append(name)
-        said = (
-            f"{_named(each)}{f' ({_plural(roles, len(each))})' if roles else ''}"
-            for roles, each in groups.items()
+        texts = (
+            f"{_named(words)}{f' ({_plural(roles, len(words))})' if roles else ''}"
+            for roles, words in groups.items()
         )
-        return f"{', '.join(said)}, in any order"
+        return f"{', '.join(texts)}, in any order"
 
     def _optional_text(self, act: Act) -> str:
         names = [
@@ -313,9 +313,9 @@ def _messages(act: Act) -> list[str]:
     ]
 
 
-def _few(said: Sequence[str]) -> Iterator[str]:
-    yield from said[:_FEW_NAMES]
-    if (left := len(said) - _FEW_NAMES) > 0:
+def _few(texts: Sequence[str]) -> Iterator[str]:
+    yield from texts[:_FEW_NAMES]
+    if (left := len(texts) - _FEW_NAMES) > 0:
         yield f"the same of {left:,} more"
 
 
@@ -331,21 +331,21 @@ def advice(act: Act, rollout: Rollout) -> tuple[str, ...]:
             topics = {topic for name in act.services for topic in rollout.left.get(name, ())}
             stats = [f"pulsar-admin topics stats {topic}" for topic in sorted(topics)]
             look = "first see that nothing is left to read"
-            return tuple(f"{look}: {each}" for each in _few(stats))
+            return tuple(f"{look}: {text}" for text in _few(stats))
         case ActKind.WAIT:
-            return tuple(f"see {each}" for each in _few(_messages(act)))
+            return tuple(f"see {text}" for text in _few(_messages(act)))
         case ActKind.DELETE:
             look = "messages that are left would lose their schema: look first at"
             then = "then `pulsar-gitops plan --prune`"
-            return tuple(f"{look} {each}; {then}" for each in _few(_messages(act)))
+            return tuple(f"{look} {text}; {then}" for text in _few(_messages(act)))
 
 
 def _by_strategy(topics: Iterable[TopicName], rollout: Rollout) -> Iterator[str]:
-    found: dict[SchemaCompatibilityStrategy, list[str]] = {}
+    grouped: dict[SchemaCompatibilityStrategy, list[str]] = {}
     for topic in topics:
         if strategy := rollout.strategies.get(topic):
-            found.setdefault(strategy, []).append(str(topic))
-    for strategy, names in found.items():
+            grouped.setdefault(strategy, []).append(str(topic))
+    for strategy, names in grouped.items():
         who = undeclared_text(rollout, f" of {name_list(names, _FEW_NAMES)}")
         yield f"{who}; by {strategy.value}, {_ADVICE[upgrade_first(strategy)]}"
 

@@ -99,11 +99,12 @@ def sarif(
     """
     about_files = bool(report.base) or not (report.registries or report.failures)
     rank = worst_first(report)
-    said = [("files", report.findings)] if about_files else []
-    said += [(registry.plan.registry, registry.plan.findings) for registry in report.registries]
-    causes = [(name, causes_of(sorted(findings, key=rank))) for name, findings in said]
+    parts = [("files", report.findings)] if about_files else []
+    parts += [(registry.plan.registry, registry.plan.findings) for registry in report.registries]
+    causes = [(name, causes_of(sorted(findings, key=rank))) for name, findings in parts]
     runs = [
-        _run(name, [cause.finding for cause in its], explain, prefix, notes) for name, its in causes
+        _run(name, [cause.finding for cause in members], explain, prefix, notes)
+        for name, members in causes
     ]
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
 
@@ -112,7 +113,7 @@ def _run(
     name: str, ordered: Sequence[Finding], explain: Explain, prefix: str, notes: Sequence[str]
 ) -> Document:
     shown = ordered[:_LIMIT]
-    rules = sorted({one.rule for one in shown})
+    rules = sorted({item.rule for item in shown})
     places = {rule: index for index, rule in enumerate(rules)}
     seen: Counter[str] = Counter()
     results = []
@@ -155,25 +156,25 @@ def _rule(rule: str, explain: Explain) -> Document:
 
 
 def _invocation(held_back: int, notes: Sequence[str]) -> Document:
-    said = [("note", short(note, _MAX_TEXT)) for note in notes]
+    texts = [("note", short(note, _MAX_TEXT)) for note in notes]
     if held_back:
         limit = f"GitHub shows {_LIMIT:,} of a run, worst first."
-        said.append(("warning", f"{count(held_back, 'finding')} held back: {limit}"))
-    told = [{"level": level, "message": {"text": text}} for level, text in said]
-    notifications = {"toolExecutionNotifications": told} if told else {}
+        texts.append(("warning", f"{count(held_back, 'finding')} held back: {limit}"))
+    words = [{"level": level, "message": {"text": text}} for level, text in texts]
+    notifications = {"toolExecutionNotifications": words} if words else {}
     return {"executionSuccessful": True, **notifications}
 
 
 def _result(finding: Finding, rule: int, number: int, prefix: str) -> Document:
     names = subjects_text(finding, _NAMED)
-    said = (
+    texts = (
         finding.message,
         f"For {names}." if names else "",
         base_line(finding),
         see_line(finding, prefix),
         finding.hint,
     )
-    text = "\n".join(short(each, _MAX_TEXT) for each in said if each)
+    text = "\n".join(short(word, _MAX_TEXT) for word in texts if word)
     result: Document = {
         "ruleId": finding.rule,
         "ruleIndex": rule,

@@ -265,8 +265,10 @@ def _refused(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -
 
 def _refused_first(check: RegistryCheck, notice: RefusedSchema, order: UpgradeOrder) -> str:
     if check.edited:
-        its = (action for action in check.edited.plan.actions if isinstance(action, RegisterSchema))
-        if notice.topic not in {action.topic for action in its}:
+        members = (
+            action for action in check.edited.plan.actions if isinstance(action, RegisterSchema)
+        )
+        if notice.topic not in {action.topic for action in members}:
             return f"{NOBODY}{WITH_EDIT}"  # the change is undone
         is_new = notice.latest_version is None
         first = order.first(notice.topic, notice.strategy, is_new=is_new)

@@ -38,7 +38,7 @@ class UpgradeOrder:
     def __init__(self, rollout: Rollout) -> None:
         self._rollout = rollout
         self.blocked = frozenset(topic for block in rollout.blocks for topic in block.topics)
-        places = {one.step: place for place, act in enumerate(acts(rollout)) for one in act.steps}
+        places = {step.step: place for place, act in enumerate(acts(rollout)) for step in act.steps}
         self._places = places
         self._registered = {
             step.topic: place for step, place in places.items() if isinstance(step, Register)
@@ -46,10 +46,10 @@ class UpgradeOrder:
         self._before: _Services = {}
         self._after: _Services = {}
         for ordered in rollout.steps:
-            found = self._before if isinstance(ordered.step, Register) else self._after
+            grouped = self._before if isinstance(ordered.step, Register) else self._after
             for wait in ordered.waits_for:
                 if name := _service(wait.first):
-                    found.setdefault(wait.topic, {})[name] = None
+                    grouped.setdefault(wait.topic, {})[name] = None
 
     def first(
         self,
@@ -85,7 +85,7 @@ class UpgradeOrder:
     @property
     def early_names(self) -> tuple[str, ...]:
         """Who has to upgrade before a schema is registered, of all topics."""
-        return tuple(dict.fromkeys(name for its in self._before.values() for name in its))
+        return tuple(dict.fromkeys(name for values in self._before.values() for name in values))
 
     @property
     def is_any(self) -> bool:
@@ -94,8 +94,8 @@ class UpgradeOrder:
 
     def late_names(self, topics: Collection[TopicName]) -> tuple[str, ...]:
         """Who has to upgrade after a schema of these is registered, and before others."""
-        its = ((topic, at) for topic, at in self._registered.items() if topic in topics)
-        return tuple(dict.fromkeys(name for topic, at in its for name in self._late(topic, at)))
+        members = ((topic, at) for topic, at in self._registered.items() if topic in topics)
+        return tuple(dict.fromkeys(name for topic, at in members for name in self._late(topic, at)))
 
     def _late(self, topic: TopicName, merge: int) -> list[str]:
         return [n for n in self._after.get(topic, ()) if self._places[Upgrade(n)] > merge]

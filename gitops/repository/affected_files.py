@@ -92,9 +92,9 @@ def is_mentioned(tree: FileTree, path: str, search: Search, without: Collection[
         own = file_references(path, tree.read(path))
     except UnreadableFileError:
         return False
-    found = {*search([text_piece(posixpath.basename(path))], Kind.FILE.endings)}
-    found.update(search(own.defines, Kind.TYPE.endings))
-    for other in found.intersection(tree.paths()).difference(without, [path]):
+    texts = {*search([text_piece(posixpath.basename(path))], Kind.FILE.endings)}
+    texts.update(search(own.defines, Kind.TYPE.endings))
+    for other in texts.intersection(tree.paths()).difference(without, [path]):
         with suppress(UnreadableFileError):
             references = file_references(other, tree.read(other))
             if path in references.files or not references.types.isdisjoint(own.defines):

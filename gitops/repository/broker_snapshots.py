@@ -50,16 +50,16 @@ def recorded_settings(tree: FileTree, registry: str) -> BrokerSettings:
     if document is None:
         return BrokerSettings(limits=(NOT_RECORDED,), default_retention=None)
     values = {name: getattr(document, name) for name in SETTINGS}
-    told = {name: value for name, value in values.items() if value is not None}
+    mapping = {name: value for name, value in values.items() if value is not None}
     least = document.release_at_least
     other_releases = document.other_releases
     known = known_settings(
-        told,
+        mapping,
         SettingSource.RECORDED,
         doubts=release_doubts([document.release or "", *other_releases] if other_releases else ()),
         other_releases=other_releases,
     )
-    unchecked = tuple(SchemaType(each) for each in document.types_without_checker)
+    unchecked = tuple(SchemaType(item) for item in document.types_without_checker)
     known = replace(known, types_without_checker=unchecked)
     if least:
         known = replace(with_probed(known, {"release": least}), limits=(LATER_RELEASE,))
@@ -103,18 +103,20 @@ def _document(tree: FileTree, registry: str) -> BrokerSnapshot | None:
 
 def render_settings(registry: str, broker: BrokerSettings, recorded: str = "") -> dict[str, bytes]:
     """Path → content of what the registry told; no file where it told nothing."""
-    told = {camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()}
-    if not told:
+    mapping = {
+        camel_case(name): setting_text(value) for name, value in seen_settings(broker).items()
+    }
+    if not mapping:
         return {}
     if broker.source("release") is SettingSource.PROBED:
-        told["releaseAtLeast"] = told.pop("release")  # a test shows no more
+        mapping["releaseAtLeast"] = mapping.pop("release")  # a test shows no more
     lists = {
         "typesWithoutChecker": [schema_type.value for schema_type in broker.types_without_checker],
         "otherReleases": list(broker.other_releases),
     }
-    more = {key: names for key, names in lists.items() if names}
+    members = {key: names for key, names in lists.items() if names}
     head = {"apiVersion": API_VERSION, "kind": "BrokerSnapshot"}
-    document = {**head, **({"recorded": recorded} if recorded else {}), **told, **more}
+    document = {**head, **({"recorded": recorded} if recorded else {}), **mapping, **members}
     return {broker_path(registry): f"{json.dumps(document, indent=2)}\n".encode()}
 
 

@@ -150,17 +150,17 @@ def read_proto(path: Path, message: str | None, root: Path | None = None) -> Sid
 
 def _imported_files(tree: FileTree, name: str) -> dict[str, bytes]:
     """The file and what it imports: whatever else lies around it is none of our business."""
-    folder, found, waiting = posixpath.dirname(name), dict[str, bytes](), [name]
+    folder, grouped, waiting = posixpath.dirname(name), dict[str, bytes](), [name]
     while waiting:
         path = waiting.pop()
-        if path in found:
+        if path in grouped:
             continue
         with suppress(UnreadableFileError):  # protoc has some of its own, and misses the others
-            found[path] = tree.read(path)
-            for each in imports(found[path].decode("utf-8", "replace")):
-                beside = posixpath.normpath(posixpath.join(folder, each))
-                waiting += [beside, posixpath.normpath(each)]
-    return found
+            grouped[path] = tree.read(path)
+            for text in imports(grouped[path].decode("utf-8", "replace")):
+                beside = posixpath.normpath(posixpath.join(folder, text))
+                waiting += [beside, posixpath.normpath(text)]
+    return grouped
 
 
 def _problem(
@@ -168,7 +168,7 @@ def _problem(
 ) -> Finding:
     """What protoc says, in the file that it names if that is there, else in the file itself."""
     beside = posixpath.join(posixpath.dirname(name), problem.file)
-    file = next((each for each in (beside, problem.file) if each in sources), None)
+    file = next((text for text in (beside, problem.file) if text in sources), None)
     return make_finding(
         "REPO-R020",
         problem.message if file or not problem.file else f"{problem.file}: {problem.message}",
@@ -191,7 +191,7 @@ def _base(path: Path, root: Path | None) -> Path:
     around = path.resolve().parents
     if root is not None:
         return root if root.resolve() in around else path.parent
-    return next((each for each in around if (each / "gitops.yaml").is_file()), path.parent)
+    return next((item for item in around if (item / "gitops.yaml").is_file()), path.parent)
 
 
 def _compile(sources: TrackedFiles, path: Path, name: str) -> CompiledFiles:

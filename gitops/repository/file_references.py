@@ -70,10 +70,10 @@ def _avro_references(text: str) -> FileReferences:
 def _definition_references(node: Any) -> FileReferences:  # noqa: ANN401 - JSON
     defines: dict[str, tuple[object, ...]] = {}
     own: set[str] = set()
-    for name, _, each in named_types(node):
+    for name, _, mapping in named_types(node):
         own.add(name)
         simple = name.rpartition(".")[2]
-        defines[simple] = (*defines.get(simple, ()), (name, each))
+        defines[simple] = (*defines.get(simple, ()), (name, mapping))
     named = {
         reference[-1].rpartition(".")[2]
         for reference in _references(node)
@@ -91,7 +91,7 @@ def _references(node: Any) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - JSON
             qualified = "." in here or not namespace
             yield (here,) if qualified else (f"{namespace}.{here}", here)
         elif isinstance(here, list):
-            waiting += [(each, namespace) for each in here]
+            waiting += [(value, namespace) for value in here]
         elif isinstance(here, dict):
             name = full_name(here, namespace) if kind_of(here) in NAMED else None
             inner = namespace_of(name) if name else namespace
@@ -105,9 +105,9 @@ def imports(text: str) -> list[str]:
 
 
 def _protobuf_references(path: str, text: str) -> FileReferences:
-    found = imports(text)
-    beside = {posixpath.normpath(posixpath.join(posixpath.dirname(path), each)) for each in found}
-    return FileReferences(files=frozenset({*beside, *map(posixpath.normpath, found)}))
+    texts = imports(text)
+    beside = {posixpath.normpath(posixpath.join(posixpath.dirname(path), word)) for word in texts}
+    return FileReferences(files=frozenset({*beside, *map(posixpath.normpath, texts)}))
 
 
 def _manifest_references(path: str, data: bytes) -> FileReferences:
@@ -116,15 +116,15 @@ def _manifest_references(path: str, data: bytes) -> FileReferences:
     topics: set[str] = set()
     names: set[str] = set()
     types: set[str] = set()
-    for key, each in _members(value):
+    for key, item in _members(value):
         if key == "definition":
-            references = _definition_key_references(path, each)
+            references = _definition_key_references(path, item)
             files |= references.files
             types |= references.types
-        elif key == "topic" and isinstance(each, str):
-            topics.add(each)
-        elif key == "name" and isinstance(each, str):
-            names.add(each)
+        elif key == "topic" and isinstance(item, str):
+            topics.add(item)
+        elif key == "name" and isinstance(item, str):
+            names.add(item)
     return FileReferences(
         files=frozenset(files),
         topics=frozenset(topics),
@@ -139,8 +139,8 @@ def _members(value: object) -> Iterator[tuple[str, object]]:
     while waiting:
         here = waiting.pop()
         if isinstance(here, dict):
-            yield from ((str(key), each) for key, each in here.items())
-            waiting += [each for key, each in here.items() if key != "definition"]
+            yield from ((str(key), item) for key, item in here.items())
+            waiting += [item for key, item in here.items() if key != "definition"]
         elif isinstance(here, list):
             waiting += here
 
@@ -232,11 +232,11 @@ class TextSearch:
 
     def fresh(self) -> dict[Kind, list[str]]:
         """What nobody has searched for yet, as `piece` has it; it counts as searched now."""
-        found: dict[Kind, list[str]] = {}
+        grouped: dict[Kind, list[str]] = {}
         for kind, word in self._leads.keys() - self._searched:
-            found.setdefault(kind, []).append(text_piece(word))
+            grouped.setdefault(kind, []).append(text_piece(word))
         self._searched.update(self._leads)
-        return found
+        return grouped
 
     def may_be_in(self, data: bytes) -> bool:
         """Whether a file is worth parsing; always where escapes may hide a word."""
@@ -248,7 +248,7 @@ class TextSearch:
 
     def _alternatives(self) -> Iterable[bytes]:
         for kind, before in _BEFORE.items():
-            words = [word for each, word in self._leads if each is kind]
+            words = [word for item, word in self._leads if item is kind]
             whole = [word for word in words if text_piece(word) == word]
             parts = [text_piece(word) for word in words if text_piece(word) != word]
             for start, some in ((before, whole), (_ANYWHERE, parts)):

@@ -38,9 +38,9 @@ class FolderTree:
         What vanishes meanwhile is passed over. Raises UnreadableFileError for a folder that may
         not be listed.
         """
-        found: list[str] = []
-        self._collect(self._root, "", found)
-        return tuple(sorted(found))
+        texts: list[str] = []
+        self._collect(self._root, "", texts)
+        return tuple(sorted(texts))
 
     def consulted(self) -> tuple[Path, ...]:
         """The files that were read so far, and every recorded history."""
@@ -73,7 +73,7 @@ class FolderTree:
             raise OutsideRepositoryError("leads outside the repository", where=path)
         return place
 
-    def _collect(self, folder: Path, prefix: str, found: list[str]) -> None:
+    def _collect(self, folder: Path, prefix: str, texts: list[str]) -> None:
         try:
             with os.scandir(folder) as listed:
                 entries = list(listed)
@@ -89,9 +89,9 @@ class FolderTree:
             if entry.name in SKIPPED:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                self._collect(Path(entry.path), f"{prefix}{entry.name}/", found)
+                self._collect(Path(entry.path), f"{prefix}{entry.name}/", texts)
             else:
-                found.append(prefix + entry.name)
+                texts.append(prefix + entry.name)
 
 
 def _what_else(place: Path) -> str:

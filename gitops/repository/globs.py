@@ -116,11 +116,11 @@ def _all_in(folders: Folders, entry: Entry) -> Iterator[Entry]:
     if not entry.is_folder:
         yield entry
         return
-    for each in folders.entries(entry.path):
-        if not posixpath.basename(each.path).startswith(_HIDDEN) and not (
-            each.is_link and each.is_folder
+    for items in folders.entries(entry.path):
+        if not posixpath.basename(items.path).startswith(_HIDDEN) and not (
+            items.is_link and items.is_folder
         ):
-            yield from _all_in(folders, each)
+            yield from _all_in(folders, items)
 
 
 def _braces(pattern: str) -> list[str]:
@@ -129,4 +129,4 @@ def _braces(pattern: str) -> list[str]:
     if match is None:
         return [pattern]
     before, after = pattern[: match.start()], pattern[match.end() :]
-    return [full for each in match[1].split(",") for full in _braces(before + each + after)]
+    return [full for item in match[1].split(",") for full in _braces(before + item + after)]

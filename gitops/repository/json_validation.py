@@ -104,22 +104,22 @@ def _breaches(error: _Error) -> Iterator[_Breach]:
         for inner in meant:
             yield from _breaches(inner)
         return
-    told = [inner for form in forms for inner in form if _tells_apart(inner)]
-    keywords = {(inner.validator, *inner.absolute_path) for inner in told}
+    parts = [inner for form in forms for inner in form if _tells_apart(inner)]
+    keywords = {(inner.validator, *inner.absolute_path) for inner in parts}
     if len(keywords) != 1:
         yield _breach(error)
         return
-    first = _breach(told[0])
-    wanted = [one for inner in told for one in _as_list(inner.validator_value)]
+    first = _breach(parts[0])
+    wanted = [value for inner in parts for value in _as_list(inner.validator_value)]
     yield first._replace(keyword="enum" if first.keyword == "const" else "type", wanted=wanted)
 
 
 def _forms(error: _Error) -> list[list[_Error]]:
     """What is wrong with each of the forms, in their order."""
-    found: dict[Any, list[_Error]] = {}
+    grouped: dict[Any, list[_Error]] = {}
     for inner in error.context:
-        found.setdefault(inner.relative_schema_path[0], []).append(inner)
-    return list(found.values())
+        grouped.setdefault(inner.relative_schema_path[0], []).append(inner)
+    return list(grouped.values())
 
 
 def _tells_apart(error: _Error) -> bool:
@@ -169,7 +169,7 @@ def _constant(breach: _Breach) -> Iterator[SchemaProblem]:
 
 
 def _choice(breach: _Breach) -> Iterator[SchemaProblem]:
-    choices = [one for one in breach.wanted if one is not None]
+    choices = [value for value in breach.wanted if value is not None]
     hint = did_you_mean_or_list(str(breach.given), choices)
     message = f"unknown value {_text(breach.given)} for {_name(breach.path)}"
     yield SchemaProblem(breach.path, message, hint)

@@ -55,18 +55,18 @@ def load(
     """
     sources = TrackedFiles(tree)
     config, registries, findings = load_settings(sources)
-    found = layout(sources.paths)
-    tenants, tenant_findings = load_tenants(found.tenants, sources)
-    namespaces = load_namespaces(found.namespaces, found.topics, sources)
+    result = layout(sources.paths)
+    tenants, tenant_findings = load_tenants(result.tenants, sources)
+    namespaces = load_namespaces(result.namespaces, result.topics, sources)
     lines, assumed = definition_lines(tree, config, release, reported)
     with closing(SchemaBuilder(sources, lines, assumed)) as builder:
-        topics = load_topics(found.topics, sources, builder, progress)
-        clients = load_clients(found.clients, sources, builder, topics)
+        topics = load_topics(result.topics, sources, builder, progress)
+        clients = load_clients(result.clients, sources, builder, topics)
         whole = not _has_errors(topics.findings)
-        about_limits = [file for file in found.waivers if _is_about_limit(file, sources)]
+        about_limits = [file for file in result.waivers if _is_about_limit(file, sources)]
         limit_waivers, limit_findings = load_limit_waivers(about_limits, sources)
         waivers, waiver_findings = load_waivers(
-            [file for file in found.waivers if file not in about_limits],
+            [file for file in result.waivers if file not in about_limits],
             sources,
             topics.states if whole else None,
         )
@@ -77,8 +77,8 @@ def load(
         strange = (
             unknown_topics(clients.uses, topics.states, namespaces.states, sources) if whole else []
         )
-        strays = find_strays(found, used, sources)
-        strays += broken_definitions(found, used, builder, known)
+        strays = find_strays(result, used, sources)
+        strays += broken_definitions(result, used, builder, known)
     everything = (
         *findings,
         *tenant_findings,
@@ -204,14 +204,14 @@ def _brokers(tree: FileTree, config: Config, release: str | None) -> dict[str, B
     snapshot is reported elsewhere.
     """
     names = sorted(config.registries, key=lambda name: (name != config.default_registry, name))
-    found: dict[str, BrokerSettings] = {}
+    grouped: dict[str, BrokerSettings] = {}
     for name in names:
-        found[name] = config.registries[name].broker
+        grouped[name] = config.registries[name].broker
         with suppress(UsageError):
-            found[name] = with_recorded(found[name], tree, name)
+            grouped[name] = with_recorded(grouped[name], tree, name)
         if release:
-            found[name] = as_if_broker(found[name], release)
-    return found or {"": BrokerSettings()}
+            grouped[name] = as_if_broker(grouped[name], release)
+    return grouped or {"": BrokerSettings()}
 
 
 def _has_errors(findings: Iterable[Finding]) -> bool:

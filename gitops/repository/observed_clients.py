@@ -33,13 +33,13 @@ def clients_path(registry: str) -> str:
 
 def load_observed_clients(sources: TrackedFiles) -> dict[str, ObservedClients]:
     """What snapshots recorded, by registry; broken files are reported elsewhere."""
-    found = {}
+    grouped = {}
     for path in sources.paths:
         if is_clients_path(path):
             with suppress(UnreadableFileError, ValidationError):
                 registry = path.removeprefix(SNAPSHOTS).split("/")[0]
-                found[registry] = _parse(path, sources.peek(path))
-    return found
+                grouped[registry] = _parse(path, sources.peek(path))
+    return grouped
 
 
 def _parse(path: str, data: bytes) -> ObservedClients:
@@ -137,8 +137,8 @@ def unread_notes(observed: ObservedClients) -> Iterator[str]:
     """That the clients of some topics are not known, with the first reason."""
     if observed.unread:
         topic, reason = min(observed.unread.items())
-        more = len(observed.unread) - 1
-        others = f" and {more} more topic{'' if more == 1 else 's'}" if more else ""
+        number = len(observed.unread) - 1
+        others = f" and {number} more topic{'' if number == 1 else 's'}" if number else ""
         yield f"the clients of {topic}{others} are not known: {reason}"
 
 

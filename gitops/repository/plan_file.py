@@ -97,8 +97,8 @@ def _refuse(problems: list[SchemaProblem], file: str, text: str) -> NoReturn:
         placed,
         key=lambda schema_problem: (schema_problem[0].line or 0, schema_problem[0].column or 0),
     )
-    more = len(problems) - 1
-    beside = f", and {more} more problem{'' if more == 1 else 's'}" if more else ""
+    number = len(problems) - 1
+    beside = f", and {number} more problem{'' if number == 1 else 's'}" if number else ""
     hint = "; ".join(filter(None, (first.hint, REPLAN)))
     raise UsageError(
         f"the plan file is not valid: {first.message}{beside}", where=str(where), hint=hint

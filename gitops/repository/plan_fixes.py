@@ -133,12 +133,12 @@ class _Fixes:
 
     def findings_by_target(self, plan: Plan) -> dict[_Target, list[Finding]]:
         """What edits may help against, by definition."""
-        found: dict[_Target, list[Finding]] = {}
+        grouped: dict[_Target, list[Finding]] = {}
         for refused in _refusals(plan):
             for finding in refused.findings:
                 if target := self._target(refused.topic, finding):
-                    found.setdefault(target, []).append(finding)
-        return dict(sorted(found.items()))
+                    grouped.setdefault(target, []).append(finding)
+        return dict(sorted(grouped.items()))
 
     def suggester(self, target: _Target, effort: Effort) -> PatchSuggester | None:
         """For one definition, whose edits are tried with all topics that use its file."""
@@ -214,7 +214,7 @@ class _Fixes:
         """Of the types that a definition's file, or a manifest, defines."""
         is_manifest = file in self._manifests
         texts = definition_texts(file, text) if is_manifest else [text]
-        return {name for each in texts for name, _, _ in named_types(read_json(each))}
+        return {name for word in texts for name, _, _ in named_types(read_json(word))}
 
     def _old_definition(self, finding: Finding) -> Definition | None:
         """The stored version that a finding compares with."""

@@ -103,5 +103,5 @@ def _term_text(page: str) -> str:
 
 
 def _section(text: str, title: str) -> str:
-    found = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    return f"# {title}\n{found}"
+    value = text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return f"# {title}\n{value}"

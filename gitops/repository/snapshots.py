@@ -281,7 +281,7 @@ def latest_recorded_schemas(
     tree: FileTree, topics: frozenset[TopicName]
 ) -> dict[TopicName, list[SchemaInfo]]:
     """The latest schema of each of these topics in every snapshot; broken files are passed over."""
-    found: dict[TopicName, list[SchemaInfo]] = {}
+    grouped: dict[TopicName, list[SchemaInfo]] = {}
     for path in tree.paths():
         if not (path.startswith(SNAPSHOTS) and is_snapshot_path(path) and is_of_topic(path)):
             continue
@@ -290,8 +290,8 @@ def latest_recorded_schemas(
             topic = TopicName.parse(snapshot.topic)
             latest = snapshot.history().latest
             if topic in topics and latest:
-                found.setdefault(topic, []).append(latest.info)
-    return found
+                grouped.setdefault(topic, []).append(latest.info)
+    return grouped
 
 
 def replaceable_topics(tree: FileTree, registry: str) -> frozenset[TopicName]:
@@ -388,8 +388,8 @@ def _topics_named(path: str, data: bytes) -> Iterator[TopicName]:
         yield TopicName.parse(TopicSnapshot.model_validate_json(data).topic)
     except ValidationError:
         _, _, tenant, namespace, name = path.removesuffix(".json").split("/")
-        said = _TOPIC.findall(data.decode("utf-8", "replace"))
-        for text in dict.fromkeys([f"{tenant}/{namespace}/{name}", *said]):
+        parts = _TOPIC.findall(data.decode("utf-8", "replace"))
+        for text in dict.fromkeys([f"{tenant}/{namespace}/{name}", *parts]):
             with suppress(InvalidNameError):
                 yield TopicName.parse(text)
 

@@ -35,11 +35,11 @@ def closest(word: str, known: Iterable[str], *, near: float = _NEAR) -> str | No
     given = _fold(word[:_MAX_COMPARED])
     close_matches = get_close_matches(given, folded, n=_MOST_EQUAL, cutoff=near)
     # Of equally near ones difflib prefers the last in the alphabet; the first is the usual rule.
-    close_matches.sort(key=lambda each: (-SequenceMatcher(None, each, given).ratio(), each))
+    close_matches.sort(key=lambda text: (-SequenceMatcher(None, text, given).ratio(), text))
     if not close_matches:
-        close_matches = [each for each in folded if sorted(each) == sorted(given)]
+        close_matches = [text for text in folded if sorted(text) == sorted(given)]
     if not close_matches and len(given) >= _MIN_PART:
-        holding = [each for each in folded if given in each]
+        holding = [text for text in folded if given in text]
         close_matches = holding if len(holding) == 1 else []
     return folded[close_matches[0]] if close_matches else None
 

@@ -69,13 +69,13 @@ def _package_files() -> Iterator[tuple[str, bytes]]:
     """The package, with what a checkout keeps beside it."""
     folders = {"gitops": Path(gitops.__file__).parent}
     folders |= {f"gitops/{name}": shipped_folder(name) for name in SHIPPED}
-    found = {
+    grouped = {
         f"{prefix}/{path.relative_to(folder).as_posix()}": path
         for prefix, folder in folders.items()
         for path in folder.rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    for name, path in sorted(found.items()):
+    for name, path in sorted(grouped.items()):
         yield name, path.read_bytes()
 
 
@@ -92,8 +92,8 @@ def _pack(files: dict[str, bytes], record: str) -> bytes:
 
 
 def _digest(data: bytes) -> str:
-    found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-    return f"sha256={found}"
+    value = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    return f"sha256={value}"
 
 
 # Where the template of a new schemas repository lies.

@@ -70,21 +70,21 @@ class TrackedFiles:
         """
         folder, name = posixpath.split(path)
         ending = posixpath.splitext(path)[1]
-        alike = [each for each in self.paths if posixpath.splitext(each)[1] == ending]
-        beside = [posixpath.basename(each) for each in alike if posixpath.dirname(each) == folder]
-        free = [each for each in beside if each not in self._named_in(folder)]
-        found = closest(name, beside, near=_VERY_NEAR) or closest(name, free)
-        elsewhere = [each for each in alike if posixpath.basename(each) == name]
-        if found is None and elsewhere:
+        alike = [text for text in self.paths if posixpath.splitext(text)[1] == ending]
+        beside = [posixpath.basename(text) for text in alike if posixpath.dirname(text) == folder]
+        free = [text for text in beside if text not in self._named_in(folder)]
+        value = closest(name, beside, near=_VERY_NEAR) or closest(name, free)
+        elsewhere = [text for text in alike if posixpath.basename(text) == name]
+        if value is None and elsewhere:
             return elsewhere[0]
-        found = found or (free[0] if len(free) == 1 else closest(name, beside))
-        return posixpath.join(folder, found) if found else None
+        value = value or (free[0] if len(free) == 1 else closest(name, beside))
+        return posixpath.join(folder, value) if value else None
 
     def _named_in(self, folder: str) -> frozenset[str]:
         """Names of files in the manifests of a folder; read without any judgement."""
         if folder not in self._names:
-            found = [path for path in self.paths if posixpath.dirname(path) == folder]
-            texts = [self._peek_manifest(each) for each in found if each.endswith(".yaml")]
+            parts = [path for path in self.paths if posixpath.dirname(path) == folder]
+            texts = [self._peek_manifest(part) for part in parts if part.endswith(".yaml")]
             words = (
                 match.group().decode() for text in texts for match in _FILE_NAME.finditer(text)
             )

@@ -118,12 +118,12 @@ class TrialPlans:
 
     @cached_property
     def _users_by_file(self) -> dict[str, frozenset[TopicName]]:
-        found: dict[str, set[TopicName]] = {}
+        grouped: dict[str, set[TopicName]] = {}
         for topic, source in self.repository.topics.items():
             files = (source.manifest.file, *source.definitions)
             for file in files if topic in self.plan_input.desired.topics else ():
-                found.setdefault(file, set()).add(topic)
-        return {file: frozenset(topics) for file, topics in found.items()}
+                grouped.setdefault(file, set()).add(topic)
+        return {file: frozenset(topics) for file, topics in grouped.items()}
 
     @cached_property
     def _lines(self) -> tuple[Mapping[str, BrokerLine], frozenset[str]]:
@@ -142,7 +142,7 @@ def trial_plans(
 def _unregistrable(plan_input: PlanInput, plan: Plan) -> Iterator[Finding]:
     """What the broker refuses although nothing is to be registered: the topic has it already."""
     asked = RegisterSchema | RefusedSchema
-    planned = {one.topic for one in (*plan.actions, *plan.notices) if isinstance(one, asked)}
+    planned = {item.topic for item in (*plan.actions, *plan.notices) if isinstance(item, asked)}
     for topic, desired in plan_input.desired.topics.items():
         if topic not in planned and desired.history.latest:
             reason = _refusal(plan_input, topic, desired.history.latest.info)

@@ -88,14 +88,14 @@ def act_of(step: OrderedStep) -> Act:
 def _optional(rollout: Rollout, waits: Mapping[Step, set[Step]]) -> list[OrderedStep]:
     """The upgrades that nothing needs, and nothing waits for."""
     awaited = {first for firsts in waits.values() for first in firsts}
-    found = (
+    items = (
         ordered
         for ordered in rollout.steps
         if isinstance(ordered.step, Upgrade)
         and ordered.step.service in rollout.may_stay
         and ordered.step not in awaited
     )
-    return sorted(found, key=lambda step: str(step.step))
+    return sorted(items, key=lambda step: str(step.step))
 
 
 def _required(steps: Iterable[OrderedStep], waits: Mapping[Step, set[Step]]) -> Iterator[Act]:
@@ -111,21 +111,21 @@ def _required(steps: Iterable[OrderedStep], waits: Mapping[Step, set[Step]]) -> 
 
 def _before_registers(steps: Iterable[Step], waits: Mapping[Step, set[Step]]) -> set[Step]:
     """What some registration waits for, itself or by what comes between."""
-    found: set[Step] = set()
+    items: set[Step] = set()
     left: list[Step] = [step for step in steps if isinstance(step, Register)]
     while left:
-        firsts = waits[left.pop()] - found
-        found |= firsts
+        firsts = waits[left.pop()] - items
+        items |= firsts
         left += firsts
-    return {step for step in found if not isinstance(step, Register)}
+    return {step for step in items if not isinstance(step, Register)}
 
 
 def _next(ready: list[Step], early: set[Step]) -> tuple[ActKind, list[Step]]:
     """What is done next, all of one kind: what registrations wait for, registrations, the rest."""
     kinds = (Upgrade, Drain, Delete)
     choices: list[list[Step]] = [
-        [one for one in ready if isinstance(one, kind) and one in early] for kind in kinds
+        [item for item in ready if isinstance(item, kind) and item in early] for kind in kinds
     ]
-    choices += [[one for one in ready if isinstance(one, kind)] for kind in (Register, *kinds)]
+    choices += [[item for item in ready if isinstance(item, kind)] for kind in (Register, *kinds)]
     chosen = next(choice for choice in choices if choice)
     return _KINDS[type(chosen[0])], sorted(chosen, key=str)

@@ -193,7 +193,7 @@ def _group_waits(
 ) -> Finding:
     """Of versions that cannot be read for one cause."""
     (service, topic, why), same = waits
-    newest_first = sorted(same, key=lambda each: -each[0].version)
+    newest_first = sorted(same, key=lambda items: -items[0].version)
     versions = version_list([drain.version for drain, _ in newest_first])
     return group(
         f"wait until no message of {versions} is left in {topic} before {service} "

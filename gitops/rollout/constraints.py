@@ -177,17 +177,17 @@ class _Topic:
         before, after = self._refusals(side.before), self._refusals(side.after)
         if now := self._refusal(side.before, self.topic.before, self.histories[0]):
             if not registers_schemas(side.before, self.topic.before, self.histories[0]):
-                said = f"{side.name} cannot connect to {self.topic.topic}: {now.clause()}"
-                self._broken(said, side.upgrade)
+                text = f"{side.name} cannot connect to {self.topic.topic}: {now.clause()}"
+                self._broken(text, side.upgrade)
             elif (why := before[-1] or after[-1]) and not self.topic.allows_auto_update:
                 is_current = before[-1] and side.service.changes
                 name = f"the current {side.name}" if is_current else side.name
-                said = f"{name} cannot connect to {self.topic.topic} after the change"
-                self._block(f"{said}: {why.clause()}", side.upgrade, is_lockout=True)
+                text = f"{name} cannot connect to {self.topic.topic} after the change"
+                self._block(f"{text}: {why.clause()}", side.upgrade, is_lockout=True)
             return
         if before[0] and side.service.changes:
-            said = f"under its new policies the current {side.name} cannot reconnect"
-            reason = f"{said} to {self.topic.topic}: {before[0].clause()}"
+            text = f"under its new policies the current {side.name} cannot reconnect"
+            reason = f"{text} to {self.topic.topic}: {before[0].clause()}"
             self._block(reason, side.upgrade, is_lockout=True)
         state = CURRENT if side.service.changes else ""
         may_stay = side.service.changes or not before[0]
@@ -211,11 +211,11 @@ class _Topic:
                 continue
             self.found.must_go.add(side.name)
             if side.service.changes:
-                found = reason(register, why)
-                self._order(side.upgrade, register, found, is_lockout=is_lockout)
+                result = reason(register, why)
+                self._order(side.upgrade, register, result, is_lockout=is_lockout)
             else:
-                said = reason(register, why).sentence()
-                self._block(said, register, side.upgrade, is_lockout=is_lockout)
+                text = reason(register, why).sentence()
+                self._block(text, register, side.upgrade, is_lockout=is_lockout)
             return not side.service.changes
         return False
 
@@ -227,9 +227,9 @@ class _Topic:
 
     def _stuck(self, side: _Side, why: Cause) -> None:
         when = "after its upgrade" if side.service.changes else "after the change"
-        said = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
+        text = f"{side.name} cannot connect to {self.topic.topic} {when}: {why.clause()}"
         is_admitted_now = not self._refusal(side.after, self.topic.before, self.histories[0])
-        self._block(said, side.upgrade, is_lockout=is_admitted_now)
+        self._block(text, side.upgrade, is_lockout=is_admitted_now)
         self._stuck_sides.add(id(side))
 
     def _pair(self, consumer: _Side, producer: _Side) -> bool:
@@ -243,8 +243,8 @@ class _Topic:
         if why := self._why(consumer.after, producer.after):
             # Who is not let in reads nothing, and is told of already.
             if id(consumer) not in self._stuck_sides:
-                said = self._reads(consumer, producer, why).sentence()
-                self._block(f"after all upgrades {said}", *steps)
+                text = self._reads(consumer, producer, why).sentence()
+                self._block(f"after all upgrades {text}", *steps)
             return True
         if producer.service.changes and (why := self._why(consumer.before, producer.after)):
             self.found.must_go.add(consumer.name)
@@ -267,14 +267,14 @@ class _Topic:
         before, after = (self._misread(uses) for uses in consumer.states)
         what = f"what {producer.name} writes to {self.topic.topic} by AUTO_PRODUCE"
         if before[0]:
-            said = f"{consumer.name} cannot read {what}: {before[0].clause()}"
-            self._broken(said, consumer.upgrade)
+            text = f"{consumer.name} cannot read {what}: {before[0].clause()}"
+            self._broken(text, consumer.upgrade)
             return True
         state = CURRENT if consumer.service.changes else ""
         self._until(consumer, before, partial(latest_reason, consumer.name, state, producer.name))
         if consumer.service.changes and after[-1]:
-            said = f"after all upgrades {consumer.name} cannot read {what}: {after[-1].clause()}"
-            self._block(said, consumer.upgrade)
+            text = f"after all upgrades {consumer.name} cannot read {what}: {after[-1].clause()}"
+            self._block(text, consumer.upgrade)
         elif consumer.service.changes:
             self._since(consumer, after, partial(latest_reason, consumer.name, NEW, producer.name))
         return False
@@ -408,7 +408,7 @@ def _key(uses: tuple[Use, ...]) -> _Key:
 
 def _why(consumers: Iterable[Use], producers: Iterable[Use]) -> str | None:
     written = [schema for use in producers for schema in use.schemas]
-    reasons = (unreadable_reason(use, one) for use in consumers for one in written)
+    reasons = (unreadable_reason(use, item) for use in consumers for item in written)
     return next((why for why in reasons if why), None)
 
 

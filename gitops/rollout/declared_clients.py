@@ -103,12 +103,12 @@ class Services:
     ) -> None:
         if not exists:
             there = self._held_instead(use.topic, version)
-            said = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
-            self.lost.append(said)
+            text = f"{client.name} is pinned to v{version} of {use.topic}, which {there}"
+            self.lost.append(text)
             self.findings.append(
                 make_finding(
                     "CLIENT-R001",
-                    said,
+                    text,
                     location=use.location,
                     subject=client.name,
                     hint="pin it to a version that exists, or name the definition that it has",
@@ -168,5 +168,5 @@ def _has_errors(client: Client | None) -> bool:
     """Whether a schema that its manifest gives could not be read."""
     if client is None:
         return False
-    found = [use.schemas for use in client.consumes] + [use.schemas for use in client.produces]
-    return () in found
+    items = [use.schemas for use in client.consumes] + [use.schemas for use in client.produces]
+    return () in items

@@ -64,7 +64,7 @@ def migration(
     for service in services:
         for use in (*service.before, *service.after):
             if use.topic == topic:
-                has_schema = any(isinstance(one, SchemaInfo) for one in use.schemas)
+                has_schema = any(isinstance(item, SchemaInfo) for item in use.schemas)
                 side = sides[use.role]
                 side[service.name] = side.get(service.name, False) or has_schema
     if not _lets_in(info, strategy, line, consumers=any(sides[Role.CONSUMER].values())):
@@ -106,7 +106,7 @@ def order(constraints: Constraints) -> Rollout:
 
 def _sort_steps(waits: Mapping[Step, list[Constraint]]) -> tuple[OrderedStep, ...]:
     sorter = TopologicalSorter(
-        {step: [constraint.first for constraint in its] for step, its in waits.items()}
+        {step: [constraint.first for constraint in members] for step, members in waits.items()}
     )
     sorter.prepare()
     steps: list[OrderedStep] = []
@@ -164,19 +164,19 @@ def solve(world: RolloutModel) -> tuple[Constraints, Rollout]:
     are stuck as they are; each round lets one more of them go at least, so that there are as many
     rounds as such services, at most.
     """
-    found = constraints(world)
-    rollout = order(found)
+    result = constraints(world)
+    rollout = order(result)
     assumed = {service.name for service in world.services if service.assumed}
     going: set[str] = set()
     while rollout.blocks and assumed - going:
-        found = constraints(_staying_services(world, assumed - going))
-        rollout = order(found)
+        result = constraints(_staying_services(world, assumed - going))
+        rollout = order(result)
         steps = (step for block in rollout.blocks for step in block.steps)
         stuck = {step.service for step in steps if isinstance(step, Upgrade)} & assumed
         if stuck <= going:
             break
         going |= stuck
-    return found, rollout
+    return result, rollout
 
 
 def _staying_services(world: RolloutModel, names: set[str]) -> RolloutModel:

@@ -145,8 +145,8 @@ def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
     if not broker.other_releases:
         return
     ours = order(broker)
-    for release, theirs in other_answers(broker, order):
-        if theirs != ours:
+    for release, items in other_answers(broker, order):
+        if items != ours:
             line = line_of(replace(broker, release=release)).name
             yield (
                 f"the cluster also has brokers of {release}, and by those the steps are others: "
@@ -275,8 +275,8 @@ def _migrations(
         taken.add((str(to.namespace), to.local_name))
         strategy = strategy_of(rolling.plan_input, topic)
         line = line_of(rolling.plan_input.broker)
-        if found := migration(topic, to, services, (info, strategy), line):
-            yield found
+        if result := migration(topic, to, services, (info, strategy), line):
+            yield result
 
 
 def _taken_names(rolling: RolloutRequest) -> set[tuple[str, str]]:
@@ -325,11 +325,11 @@ def _sides(service: Service) -> tuple[Side, ...]:
         *(use for use in service.after if use not in service.before),
     ]
     stays = {(use.role, use.topic) for use in service.after}
-    found = (
+    items = (
         Side(role=use.role, topic=use.topic, leaves=(use.role, use.topic) not in stays)
         for use in uses
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(items))
 
 
 def _later_sides(

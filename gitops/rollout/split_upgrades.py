@@ -38,15 +38,15 @@ def solve_with_few_merges(model: RolloutModel) -> tuple[RolloutModel, Constraint
     return model, solved, rollout
 
 
-def _first_parts(model: RolloutModel, found: Constraints) -> RolloutModel:
+def _first_parts(model: RolloutModel, result: Constraints) -> RolloutModel:
     early = {
         constraint.first.service
-        for constraint in found.before
+        for constraint in result.before
         if isinstance(constraint.first, Upgrade) and isinstance(constraint.then, Register)
     }
     late = {
         (constraint.then.service, constraint.topic)
-        for constraint in found.before
+        for constraint in result.before
         if isinstance(constraint.first, Register) and isinstance(constraint.then, Upgrade)
     }
     services = (

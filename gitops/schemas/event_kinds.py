@@ -104,15 +104,15 @@ def _remark(version: str, reason: Reason, half: str, *, backward: bool) -> Remar
     cannot = "cannot read" if reason.is_certain else "may fail on or misread"
     if backward:
         message = f"consumers with the new schema {cannot} messages of {version}"
-        mine, other, hint = reason.reader_pointer, reason.writer_pointer, reason.hint
+        text, other, hint = reason.reader_pointer, reason.writer_pointer, reason.hint
     else:
         message = f"consumers with {version} {cannot} messages of the new schema"
-        mine, other, hint = reason.writer_pointer, reason.reader_pointer, reason.writer_hint
+        text, other, hint = reason.writer_pointer, reason.reader_pointer, reason.writer_hint
     remark = Remark(
         rule=_RULE,
         message=f"{message}: {reason.message}",
         path=reason.path,
-        pointer=mine,
+        pointer=text,
         old_pointer=other,
         hint=hint,
     )

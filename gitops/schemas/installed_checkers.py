@@ -58,10 +58,10 @@ def installed_checker(schema_type: SchemaType) -> CheckList | None:
 def _points() -> Mapping[SchemaType, EntryPoint]:
     from importlib.metadata import entry_points
 
-    found: dict[SchemaType, EntryPoint] = {}
+    grouped: dict[SchemaType, EntryPoint] = {}
     for point in entry_points(group=GROUP):
         schema_type = _schema_type(point)
-        entry_point = found.setdefault(schema_type, point)
+        entry_point = grouped.setdefault(schema_type, point)
         if entry_point.value != point.value:
             raise UsageError(
                 f"several packages have a checker for {point.name}: "
@@ -69,7 +69,7 @@ def _points() -> Mapping[SchemaType, EntryPoint]:
                 where=f"entry points '{GROUP}'",
                 hint="uninstall all but one of them",
             )
-    return found
+    return grouped
 
 
 def _schema_type(point: EntryPoint) -> SchemaType:

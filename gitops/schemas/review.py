@@ -71,8 +71,8 @@ def changes_of_all(
     yield from unread_messages(types, versions, new, strategy)
     if strategy is Strategy.ALWAYS_COMPATIBLE:
         yield from event_kinds.new_kind(types, versions, new)
-        versions = [each for each in versions if event_kinds.is_of_kind(types, each[1], new)]
-    told: set[tuple[str, str, str]] = set()
+        versions = [items for items in versions if event_kinds.is_of_kind(types, items[1], new)]
+    texts: set[tuple[str, str, str]] = set()
     compared: set[tuple[SchemaType, bytes, frozenset[tuple[str, str]]]] = set()
     latest = len(versions) - 1
     for index in range(latest, -1, -1):
@@ -95,8 +95,8 @@ def changes_of_all(
             remarks = (*broken, *remarks)
         for remark in remarks:
             place = (remark.rule, remark.path, remark.pointer)
-            if index == latest or place not in told:
-                told.add(place)
+            if index == latest or place not in texts:
+                texts.add(place)
                 yield version, remark
 
 
@@ -138,12 +138,12 @@ def _older_changes(
     remarks = changes_of(types, old, new, Strategy.BACKWARD)
     if strategy not in TRANSITIVE:
         return remarks
-    places = {(one.rule, one.path, one.pointer) for one in remarks}
+    places = {(item.rule, item.path, item.pointer) for item in remarks}
     remarks = changes_of(types, old, new, strategy)
-    if not any(_is_certain(one) for one in remarks):
-        return tuple(one for one in remarks if (one.rule, one.path, one.pointer) in places)
+    if not any(_is_certain(item) for item in remarks):
+        return tuple(item for item in remarks if (item.rule, item.path, item.pointer) in places)
     before = changes_of(types, old, latest, strategy)
-    known = {(one.rule, one.path) for one in before if _is_certain(one)}
+    known = {(item.rule, item.path) for item in before if _is_certain(item)}
     changes: list[Remark] = []
     for remark in _with_promise(remarks, strategy):
         is_known = (remark.rule, remark.path) in known

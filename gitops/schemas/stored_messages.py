@@ -57,7 +57,7 @@ def unread_messages(
         return
     reported: set[tuple[str, str]] = set()
     for version, old in reversed(versions[:-1] if new_reads else versions):
-        known = {(half, one.path) for half, one in _reasons(types, old, latest)}
+        known = {(half, item.path) for half, item in _reasons(types, old, latest)}
         for half, reason in _reasons(types, old, new):
             place = (half, reason.path)
             is_reviewed = reason.rule == JAVA_CLASS

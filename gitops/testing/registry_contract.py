@@ -119,8 +119,8 @@ class RegistryContract(CreationContract):
         assert list(state.topics) == sorted(scope.topics)
         assert not state.namespaces[missing].exists
         # Whether a topic exists is for the registry to say: the embedded one makes it when needed.
-        told = {name: replace(found, exists=True) for name, found in state.topics.items()}
-        assert told == {name: TopicState(topic=name) for name in scope.topics}
+        mapping = {name: replace(result, exists=True) for name, result in state.topics.items()}
+        assert mapping == {name: TopicState(topic=name) for name in scope.topics}
 
     def test_progress_counts_up_to_the_total(
         self, registry: Registry, namespace: NamespaceName

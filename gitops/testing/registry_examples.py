@@ -21,19 +21,19 @@ KEY_VALUE_PROPERTIES = {
 }
 
 
-def record(*fields: object, name: str = "Order", **more: object) -> str:
+def record(*fields: object, name: str = "Order", **mapping: object) -> str:
     """The text of an Avro record."""
-    return json.dumps({"type": "record", "name": name, "fields": list(fields), **more})
+    return json.dumps({"type": "record", "name": name, "fields": list(fields), **mapping})
 
 
-def field(name: str, type_: object = "string", **more: object) -> dict[str, object]:
+def field(name: str, type_: object = "string", **mapping: object) -> dict[str, object]:
     """A field of an Avro record."""
-    return {"name": name, "type": type_, **more}
+    return {"name": name, "type": type_, **mapping}
 
 
-def avro(*fields: object, **more: object) -> SchemaInfo:
+def avro(*fields: object, **mapping: object) -> SchemaInfo:
     """An AVRO schema of a record."""
-    return SchemaInfo(type=SchemaType.AVRO, schema=record(*fields, **more))  # type: ignore[arg-type]
+    return SchemaInfo(type=SchemaType.AVRO, schema=record(*fields, **mapping))  # type: ignore[arg-type]
 
 
 def history(registry: Registry, topic: TopicName) -> SchemaHistory:

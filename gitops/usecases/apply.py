@@ -257,15 +257,15 @@ class _Run:
                 state = self.registry.observe(scope)
             except OutsideError as error:
                 raise UnverifiedOutcomeError(error.what, where=error.where) from error
-            found = difference(action, version, state)
-            if not found:
+            value = difference(action, version, state)
+            if not value:
                 if scope.topic_policies:  # or else it is the last to be asked for
                     self.left.update(fingerprints.state_fingerprints(state))
                 return
             if seconds is not None:
                 self.pause(seconds)
         raise PartialApplyError(
-            f"it was carried out, and after that {found}",
+            f"it was carried out, and after that {value}",
             where=self.registry.address,
             hint="see who else changes it",
         )

@@ -188,7 +188,7 @@ def _parts(registry: Registry, name: NamespaceName, request: AuditRequest) -> It
     unread: dict[TopicName, str] = {}
     for start in range(0, len(topics), _CHUNK):
         read = _readable(registry, topics[start : start + _CHUNK], refused, unread)
-        states = tuple(one for one in read if one.topic in listed or one.history.entries)
+        states = tuple(item for item in read if item.topic in listed or item.history.entries)
         yield _Part(namespace=namespace, topics=states, last=False)
     count = f"{len(refused):,} of {len(topics):,} topics"
     limits = (f"{name}: {count}: {refused[0]}",) if refused else ()

@@ -56,9 +56,9 @@ def relay_comment(
     The pull request has to be the one whose newest commit that run checked, and may not change
     what the run itself does: then its author could have written anything into the report.
     """
-    if (found := host.head_of(pull_request)) != head:
+    if (value := host.head_of(pull_request)) != head:
         raise OutsideError(
-            f"the report is about commit {head}, and pull request #{pull_request} is at {found}",
+            f"the report is about commit {head}, and pull request #{pull_request} is at {value}",
             hint="nothing was written; the run for the newest commit comments by itself",
         )
     changed = list(host.changed_paths(pull_request))

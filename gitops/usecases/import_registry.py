@@ -74,7 +74,7 @@ def observe_all(
     scope = Scope(namespaces=frozenset(wanted), topics=frozenset(topics.values()))
     state = registry.observe(scope, progress)
     return replace(
-        state, topics={one.topic: one for one in state.topics.values() if not one.is_empty}
+        state, topics={item.topic: item for item in state.topics.values() if not item.is_empty}
     )
 
 

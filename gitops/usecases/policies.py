@@ -56,15 +56,15 @@ def observe_policies(
     namespace = subject.namespace if isinstance(subject, TopicName) else subject
     topics = frozenset({topic}) if topic else frozenset[TopicName]()
     state = registry.observe(Scope(namespaces=frozenset({namespace}), topics=topics))
-    found = state.namespaces[namespace]
-    if not found.exists:
+    result = state.namespaces[namespace]
+    if not result.exists:
         raise NotThereError(f"there is no namespace '{namespace}'", where=registry.address)
     if topic and existing:
         _require_topic(registry, state.topics[topic])
     of_topic = state.topics[topic].policies if topic else TopicPolicies()
     return ObservedPolicies(
-        own=of_topic if topic else found.policies,
-        effective=effective_strategy(of_topic, found.policies, registry.broker),
+        own=of_topic if topic else result.policies,
+        effective=effective_strategy(of_topic, result.policies, registry.broker),
     )
 
 

@@ -87,18 +87,18 @@ def _expected(source: CaptureSource, place: ConnectionTarget) -> list[ExpectedVe
     versions: list[int | None] = list(source.schemas)
     if source.counts[None]:
         versions.append(None)
-    found = []
+    items = []
     is_open = False
     for version in versions:
         admission = admit_producer(
             place, _offer(source, version), "getOrCreateSchema" if is_open else "connect"
         )
-        found.append(
+        items.append(
             ExpectedVersion(version=version, messages=source.counts[version], admission=admission)
         )
         is_open = is_open or admission.accepted
         place = replace(place, history=admission.history_after(place.history))
-    return found
+    return items
 
 
 def _check(topic: TopicName) -> None:

@@ -167,7 +167,7 @@ def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicNa
     topics = dict.fromkeys(TopicName.parse(name) for name in names)
     for topic in topics:
         if topic not in repository.topics:
-            known = [str(each) for each in repository.topics]
+            known = [str(item) for item in repository.topics]
             raise UsageError(
                 f"no manifest declares the topic '{topic}'",
                 hint=did_you_mean(str(topic), known) or "topics are named tenant/namespace/topic",

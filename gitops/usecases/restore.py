@@ -68,8 +68,8 @@ def read_snapshot(
         if snapshots.namespace_of(path) not in spaces:
             continue
         if snapshots.is_of_topic(path):
-            state, found = snapshots.read_topic(tree, path)
-            topics[state.topic], partitions[state.topic] = state, found
+            state, result = snapshots.read_topic(tree, path)
+            topics[state.topic], partitions[state.topic] = state, result
         else:
             namespace = snapshots.read_namespace_state(tree, path)
             spaces[namespace.namespace] = namespace

@@ -39,7 +39,7 @@ def validate(
         for topic, source in repository.topics.items()
         if source.findings
     }
-    bad = frozenset(topic for topic, its in content.items() if worst(its) is Severity.ERROR)
+    bad = frozenset(topic for topic, members in content.items() if worst(members) is Severity.ERROR)
     for topic, held in (recorded(bad) if bad else {}).items():
         latest = repository.desired.topics[topic].history.latest
         if latest and any(is_same(latest.info, info) for info in held):
@@ -71,10 +71,10 @@ def _sample_findings(repository: Repository) -> Iterable[Finding]:
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """A shared type is wrong once, however many topics use it; the first of them is named."""
-    told: set[tuple[str, str, Location]] = set()
+    parts: set[tuple[str, str, Location]] = set()
     for finding in findings:
         if finding.location is None:
             yield finding
-        elif (what := (finding.rule, finding.message, finding.location)) not in told:
-            told.add(what)
+        elif (what := (finding.rule, finding.message, finding.location)) not in parts:
+            parts.add(what)
             yield finding

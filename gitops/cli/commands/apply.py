@@ -197,7 +197,7 @@ def _apply_each(
                 print_error(error, f"{part.registry}: ")
     finally:
         print_reports(reports, failures, display)
-    return next((one for one in _WORST_FIRST if one in codes.values()), Exit.GOOD)
+    return next((item for item in _WORST_FIRST if item in codes.values()), Exit.GOOD)
 
 
 def _require_turn(

@@ -183,7 +183,7 @@ def _command_line(context: typer.Context) -> str:
     words = ["pulsar-gitops", "audit", *(context.params["namespaces"] or [])]
     for name, option in _ASKED.items():
         value = context.params[name]
-        for each in value if isinstance(value, list) else [value]:
-            if each is not None and each is not False and each != HERE:
-                words += [option] if each is True else [option, str(each)]
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None and item is not False and item != HERE:
+                words += [option] if item is True else [option, str(item)]
     return shlex.join(words)

@@ -170,8 +170,8 @@ def _open(
     sensitive: dict[TopicName, tuple[str, ...]] = {}
     if opened:
         for topic, source in opened.repository.topics.items():
-            found = {name for sample in source.samples for name in sample.sensitive}
-            sensitive[topic] = tuple(sorted(found))
+            texts = {name for sample in source.samples for name in sample.sensitive}
+            sensitive[topic] = tuple(sorted(texts))
     if address := cluster_address(repo, names, url):
         with open_cluster(address) as (live, _):
             yield live, HERE, sensitive

@@ -80,11 +80,11 @@ def drift(
         registry_config(opened.repository, name)
     registries = [_drift_of(name, opened, display, asks_for_clients=clients) for name in names]
     print_result(DriftResult(registries=registries, options=opened.options), display)
-    for one in registries:
-        if one.error:
-            print_error(one.error, f"no answer for {one.registry}: ")
-    codes = {_code(one) for one in registries}
-    return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
+    for item in registries:
+        if item.error:
+            print_error(item.error, f"no answer for {item.registry}: ")
+    codes = {_code(element) for element in registries}
+    return next((element for element in _WORST_FIRST if element in codes), Exit.OUTSIDE)
 
 
 def _subject(text: str) -> NamespaceName | TopicName:
@@ -160,7 +160,7 @@ def _adopted_code(result: DriftResult) -> int:
     drifts = registry.report.drifts if registry.report else ()
     if registry.report and registry.report.unread:
         return Exit.OUTSIDE
-    return Exit.CHANGES if any(each.subject not in adopted for each in drifts) else Exit.GOOD
+    return Exit.CHANGES if any(item.subject not in adopted for item in drifts) else Exit.GOOD
 
 
 def _code(registry: RegistryDrift) -> int:

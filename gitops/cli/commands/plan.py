@@ -219,7 +219,7 @@ def _print_plans(
 def _worst_code(outcomes: list[results.RegistryPlan], display: Display, *, detailed: bool) -> int:
     """The worst of all: 4, 2, 1, 3, 0, in this order."""
     codes = {_code(outcome, display, detailed=detailed) for outcome in outcomes}
-    return next((each for each in _WORST_FIRST if each in codes), Exit.OUTSIDE)
+    return next((item for item in _WORST_FIRST if item in codes), Exit.OUTSIDE)
 
 
 def _code(outcome: results.RegistryPlan, display: Display, *, detailed: bool) -> int:

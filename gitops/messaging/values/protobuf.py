@@ -82,28 +82,28 @@ def protobuf_definition(message: type[Message]) -> str:
 
 
 def _with_imports(file: FileDescriptor) -> dict[str, FileDescriptor]:
-    found: dict[str, FileDescriptor] = {}
+    grouped: dict[str, FileDescriptor] = {}
     waiting = [file]
     while waiting:
         file_descriptor = waiting.pop()
-        if file_descriptor.name not in found:
-            found[file_descriptor.name] = file_descriptor
+        if file_descriptor.name not in grouped:
+            grouped[file_descriptor.name] = file_descriptor
             waiting += file_descriptor.dependencies
-    return found
+    return grouped
 
 
 def _serialized(file: FileDescriptor) -> bytes:
     """The file as protoc writes it into a descriptor set: with all JSON names."""
-    found = FileDescriptorProto.FromString(file.serialized_pb)
-    waiting = list(found.message_type)
-    fields = list(found.extension)
+    result = FileDescriptorProto.FromString(file.serialized_pb)
+    waiting = list(result.message_type)
+    fields = list(result.extension)
     while waiting:
         message = waiting.pop()
         waiting += message.nested_type
         fields += [*message.field, *message.extension]
     for field in fields:
         field.json_name = field.json_name or default_json_name(field.name)
-    return found.SerializeToString(deterministic=True)
+    return result.SerializeToString(deterministic=True)
 
 
 def _message_class(data: bytes) -> type[Message]:

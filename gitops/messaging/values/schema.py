@@ -101,7 +101,7 @@ def _digest(stored: StoredSchema) -> bytes:
     sha = hashlib.sha256()
     parts = [stored.type.value.encode(), stored.data]
     for pair in sorted(stored.properties.items()):
-        parts += [each.encode("utf-8", "surrogatepass") for each in pair]
+        parts += [text.encode("utf-8", "surrogatepass") for text in pair]
     for part in parts:
         sha.update(len(part).to_bytes(8, "big") + part)
     return sha.digest()

@@ -66,9 +66,9 @@ class ClientSchema(ValueSchema):
     """A schema of `pulsar-client` as it is: its definition and its bytes."""
 
     def __init__(self, schema: Any) -> None:  # noqa: ANN401 - it ships no types
-        found = schema.schema_info()
-        kind = SchemaType(found.schema_type().name)
-        super().__init__(SchemaInfo(type=kind, schema=found.schema()))
+        value = schema.schema_info()
+        kind = SchemaType(value.schema_type().name)
+        super().__init__(SchemaInfo(type=kind, schema=value.schema()))
         self._schema = schema
 
     def encode(self, value: Any) -> bytes:  # noqa: ANN401 - what that schema takes

@@ -66,11 +66,11 @@ def decompress(name: str, data: bytes, size: int) -> bytes:
         "ZSTD": cramjam.zstd.decompress_into,
         "SNAPPY": cramjam.snappy.decompress_raw_into,
     }[name]
-    found = bytearray(size)
+    result = bytearray(size)
     try:
-        written = into(data, found)
+        written = into(data, result)
     except cramjam.DecompressionError as error:
         raise ValueError(str(error)) from None
     if written != size:
         raise ValueError(f"{written} bytes in place of {size}")
-    return bytes(found)
+    return bytes(result)

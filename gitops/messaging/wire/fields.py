@@ -40,19 +40,19 @@ class Fields(NamedTuple):
 
     def select(self, chosen: Flags | Integers) -> Fields:
         """Some of them."""
-        return Fields(*(each[chosen] for each in self))
+        return Fields(*(values[chosen] for values in self))
 
     @property
     def is_bytes(self) -> Flags:
         """Which are texts, bytes or messages."""
-        found: Flags = self.kinds == _BYTES
-        return found
+        positions: Flags = self.kinds == _BYTES
+        return positions
 
     @property
     def is_number(self) -> Flags:
         """Which are integers, enums or booleans."""
-        found: Flags = self.kinds == _VARINT
-        return found
+        positions: Flags = self.kinds == _VARINT
+        return positions
 
 
 def scan_fields(data: Octets, starts: Integers, ends: Integers) -> Fields:
@@ -73,9 +73,9 @@ def scan_fields(data: Octets, starts: Integers, ends: Integers) -> Fields:
         if (at > ends).any():
             raise ProtocolError("the server sent metadata of a message that are not whole")
         fields.append(Fields(owners, tags >> 3, kinds, values, contents))
-        more = at < ends
-        if not more.all():
-            owners, at, ends = owners[more], at[more], ends[more]
+        column = at < ends
+        if not column.all():
+            owners, at, ends = owners[column], at[column], ends[column]
     raise ProtocolError(f"the server sent a message with more than {_MOST_FIELDS} fields")
 
 
@@ -84,13 +84,13 @@ def _next(kinds: Integers, values: Integers, at: Integers, contents: Integers) -
     sizes = numpy.where(kinds == _BYTES, values, 0)
     if ((sizes < 0) | (sizes > _LONGEST)).any():
         raise ProtocolError("the server sent metadata of a message that are not whole")
-    found = contents + sizes
+    positions = contents + sizes
     if ((kinds != _VARINT) & (kinds != _BYTES)).any():
         if not numpy.isin(kinds, (_VARINT, _FIXED64, _BYTES, _FIXED32)).all():
             raise ProtocolError("the server sent metadata of a message that cannot be read")
-        found = numpy.where(kinds == _FIXED64, at + 8, found)
-        found = numpy.where(kinds == _FIXED32, at + 4, found)
-    return found
+        positions = numpy.where(kinds == _FIXED64, at + 8, positions)
+        positions = numpy.where(kinds == _FIXED32, at + 4, positions)
+    return positions
 
 
 _LONGEST: Final = 2**31 - 1

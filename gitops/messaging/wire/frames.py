@@ -88,8 +88,8 @@ class FrameBuffer:
         try:
             while (frame := self._frame(at)) is not None:
                 at += _SIZE.size + len(frame)
-                if (found := _parsed(frame)) is not None:
-                    yield found
+                if (items := _parsed(frame)) is not None:
+                    yield items
         finally:
             del self._data[:at]
 

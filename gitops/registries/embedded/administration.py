@@ -69,8 +69,10 @@ class Administration:
     def namespace(self, namespace: NamespaceName) -> NamespacePolicies | None:
         """The policies of a namespace, None if there is none of that name."""
         with self._database.reading() as connection:
-            found = namespace_rows.namespace_policies(connection, [namespace]) if connection else {}
-            return found.get(namespace)
+            grouped = (
+                namespace_rows.namespace_policies(connection, [namespace]) if connection else {}
+            )
+            return grouped.get(namespace)
 
     def create_namespace(self, namespace: NamespaceName, policies: NamespacePolicies) -> None:
         """Refused if the tenant does not exist (404), or the namespace does (409)."""

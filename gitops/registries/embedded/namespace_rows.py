@@ -108,9 +108,9 @@ def tenant(connection: sqlite3.Connection, name: str) -> TenantInfo | None:
 def _names(text: str) -> tuple[str, ...]:
     """A list in a row; raises sqlite3.DatabaseError for what `put_tenant` did not write."""
     try:
-        found = json.loads(text)
-        if isinstance(found, list) and all(isinstance(each, str) for each in found):
-            return tuple(found)
+        value = json.loads(text)
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return tuple(value)
     except (TypeError, ValueError, RecursionError) as cause:
         raise sqlite3.DatabaseError(f"a row of 'tenants' is not valid: {cause}") from cause
     raise sqlite3.DatabaseError("a row of 'tenants' has something other than names")

@@ -255,10 +255,10 @@ class EmbeddedRegistry:
         self, connection: sqlite3.Connection | None, namespace: NamespaceName
     ) -> NamespacePolicies:
         """The namespace's policies; refused (404) where there is no such namespace."""
-        found = namespace_rows.namespace_policies(connection, [namespace]) if connection else {}
-        if namespace not in found:
+        grouped = namespace_rows.namespace_policies(connection, [namespace]) if connection else {}
+        if namespace not in grouped:
             raise self._refusal_error("Namespace does not exist", 404, namespace)
-        return found[namespace]
+        return grouped[namespace]
 
     def _strategy(
         self, connection: sqlite3.Connection | None, topic: TopicName

@@ -69,7 +69,7 @@ def read_topics(
 
     Raises sqlite3.DatabaseError for a row that this module did not write.
     """
-    found = {key: StoredTopic() for key in keys}
+    grouped = {key: StoredTopic() for key in keys}
     rows = connection.execute(
         """SELECT entries.tenant, entries.namespace, topic, version,
                   type, data, properties, timestamp, deleted
@@ -78,11 +78,11 @@ def read_topics(
               AND entries.namespace = json_extract(asked.value, '$[1]')
               AND entries.topic = json_extract(asked.value, '$[2]')
            ORDER BY entries.tenant, entries.namespace, topic, version""",
-        (json.dumps(list(found)),),
+        (json.dumps(list(grouped)),),
     )
     for tenant, namespace, topic, *row in rows:
-        _add(found[tenant, namespace, topic], tuple(row))
-    return found
+        _add(grouped[tenant, namespace, topic], tuple(row))
+    return grouped
 
 
 def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None:
@@ -97,7 +97,7 @@ def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None
     except (TypeError, ValueError, RecursionError) as cause:
         raise sqlite3.DatabaseError(f"a row of 'entries' is not valid: {cause}") from cause
     if deleted:
-        topic.deleted_types |= {each.schema.type for each in topic.live}
+        topic.deleted_types |= {item.schema.type for item in topic.live}
         topic.live.clear()
     else:
         topic.live.append(stored)
@@ -105,10 +105,10 @@ def _add(topic: StoredTopic, row: tuple[int, str, bytes, str, int, int]) -> None
 
 def _texts(properties: str) -> dict[str, str]:
     """The properties of a row; raises ValueError, RecursionError."""
-    found = json.loads(properties)
-    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+    value = json.loads(properties)
+    if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise ValueError("properties are an object of texts")
-    return found
+    return value
 
 
 def read_topic(connection: sqlite3.Connection, key: HistoryKey) -> StoredTopic:
@@ -246,17 +246,17 @@ def with_existence(
 def _strict(
     state: RegistryState, connection: sqlite3.Connection | None, created: dict[TopicName, int]
 ) -> RegistryState:
-    def namespace(one: NamespaceState) -> NamespaceState:
-        tenant = TenantName(one.namespace.tenant)
-        return replace(one, tenant_exists=_tenant(connection, tenant, strictly=True).exists)
+    def namespace(item: NamespaceState) -> NamespaceState:
+        tenant = TenantName(item.namespace.tenant)
+        return replace(item, tenant_exists=_tenant(connection, tenant, strictly=True).exists)
 
-    def topic(one: TopicState) -> TopicState:
-        return replace(one, exists=one.topic in created)
+    def topic(item: TopicState) -> TopicState:
+        return replace(item, exists=item.topic in created)
 
     return replace(
         state,
-        namespaces={name: namespace(one) for name, one in state.namespaces.items()},
-        topics={name: topic(one) for name, one in state.topics.items()},
+        namespaces={name: namespace(item) for name, item in state.namespaces.items()},
+        topics={name: topic(item) for name, item in state.topics.items()},
     )
 
 
@@ -280,5 +280,5 @@ def _created(
     connection: sqlite3.Connection | None, topics: Iterable[TopicName]
 ) -> dict[TopicName, int]:
     """The number of partitions of those topics that were created."""
-    found = namespace_rows.created_topics(connection, topics) if connection else {}
-    return {topic: created_topic.partitions for topic, created_topic in found.items()}
+    grouped = namespace_rows.created_topics(connection, topics) if connection else {}
+    return {topic: created_topic.partitions for topic, created_topic in grouped.items()}

@@ -96,30 +96,30 @@ class GitRegistry(ReadOnlyRegistry):
     def limits(self) -> tuple[str, ...]:
         """What it could not know, once something was observed."""
         commit = self._history.commit[:7]
-        said = [
+        texts = [
             _AS_IN_FILES.format(commit),
             _NOT_IN_FILES,
         ]
         oldest = oldest_known(self._history.checkout, self._history.commit)
         if oldest:
-            said.append(
+            texts.append(
                 f"The clone is shallow: definitions before {oldest[:7]} are not known "
                 "(git fetch --unshallow)."
             )
         if self._is_cut:
-            said.append(f"Only the newest {MOST_COMMITS} commits were read.")
+            texts.append(f"Only the newest {MOST_COMMITS} commits were read.")
         if self._unreadable:
-            said.append(
+            texts.append(
                 f"{self._unreadable} earlier definitions could not be read and are left out."
             )
-        return tuple(said)
+        return tuple(texts)
 
     def _histories(
         self, topics: Iterable[TopicName], progress: Progress
     ) -> dict[TopicName, SchemaHistory]:
         wanted = frozenset(topic.keeper for topic in topics)
-        mine = (files for topic, files in self._history.files.items() if topic.keeper in wanted)
-        files = frozenset(path for each in mine for path in each)
+        texts = (files for topic, files in self._history.files.items() if topic.keeper in wanted)
+        files = frozenset(path for text in texts for path in text)
         repositories: dict[str, Repository] = {}
         while True:
             history = self._history
@@ -153,7 +153,7 @@ class GitRegistry(ReadOnlyRegistry):
         self, wanted: frozenset[TopicName], repositories: list[Repository]
     ) -> dict[TopicName, SchemaHistory]:
         """The histories out of what the files said, oldest first, by their keepers."""
-        found: dict[TopicName, SchemaHistory] = {}
+        grouped: dict[TopicName, SchemaHistory] = {}
         for repository in repositories:
             for topic, source in repository.topics.items():
                 latest = _schema(repository, topic)
@@ -162,9 +162,9 @@ class GitRegistry(ReadOnlyRegistry):
                 if _is_broken(source.findings) or (not latest and source.definitions):
                     self._unreadable += 1
                 elif latest:
-                    before = found.get(topic.keeper, SchemaHistory())
-                    found[topic.keeper] = _with(before, latest)
-        return found
+                    before = grouped.get(topic.keeper, SchemaHistory())
+                    grouped[topic.keeper] = _with(before, latest)
+        return grouped
 
 
 def _is_broken(findings: Iterable[Finding]) -> bool:
@@ -200,14 +200,14 @@ def required_files(tree: FileTree, files: frozenset[str]) -> set[str]:
     And the settings of recorded brokers, by whose releases definitions are judged.
     """
     known = frozenset(tree.paths())
-    found = {path for path in known if path.startswith(f"{_TYPES}/") or is_broker_path(path)}
+    texts = {path for path in known if path.startswith(f"{_TYPES}/") or is_broker_path(path)}
     waiting = [CONFIG, *files]
     while waiting:
         path = waiting.pop()
-        if path in found or path not in known:
+        if path in texts or path not in known:
             continue
-        found.add(path)
+        texts.add(path)
         if path != CONFIG:
             with suppress(UnreadableFileError):
                 waiting += file_references(path, tree.read(path)).files
-    return found
+    return texts

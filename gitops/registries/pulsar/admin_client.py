@@ -167,10 +167,10 @@ class AdminClient:
         self, error: NoAnswerError, method: str, origin: Origin, where: str
     ) -> OutsideError:
         why = explain(error, origin, self._client, redirected=origin != self.address.origin)
-        said = self.redact(why.what)
+        text = self.redact(why.what)
         if method != "GET" and error.attempt.sent and why.understood:
-            return UnknownOutcomeError(f"the connection broke: {said}", where=where)
-        return OutsideError(f"no answer from the registry: {said}", where=where, hint=why.hint)
+            return UnknownOutcomeError(f"the connection broke: {text}", where=where)
+        return OutsideError(f"no answer from the registry: {text}", where=where, hint=why.hint)
 
     def _headers_for(self, authorization: str) -> dict[str, str]:
         """The same mapping for every request with the same credentials."""

@@ -120,15 +120,15 @@ class NamespaceProbes:
 
     def ask(self, known: BrokerSettings) -> dict[str, SettingValue]:
         """The values, by field, of settings that are not in `known`, as far as they are new."""
-        found = {
+        grouped = {
             name: self._value(name, namespace)
             for name, namespace in self._namespaces.items()
             if name not in known.sources
             and name not in self._asked
             and (name != _LEGACY_JSON or _has_legacy_json(known))
         }
-        self._asked |= found.keys()
-        return {name: value for name, value in found.items() if value is not None}
+        self._asked |= grouped.keys()
+        return {name: value for name, value in grouped.items() if value is not None}
 
     def _value(self, name: str, namespace: NamespaceName) -> SettingValue:
         path = f"namespaces/{namespace_path(namespace)}"

@@ -129,11 +129,11 @@ def _has_failed(answer: Answer | None) -> bool:
 
 def _add_release(findings: _Findings, answer: Answer | None, others: list[str | None]) -> None:
     first = _release(answer)
-    told = [each for each in (first, *others) if each]
-    if not told:
+    texts = [text for text in (first, *others) if text]
+    if not texts:
         findings.limits.append(f"The cluster does not report its release: {_why(answer)}.")
         return
-    releases = sorted(set(told), key=_release_key)
+    releases = sorted(set(texts), key=_release_key)
     findings.values["release"], *findings.other_releases = releases
     if silent := others.count(None):
         count = f"{silent} other broker{'' if silent == 1 else 's'}"
@@ -183,7 +183,7 @@ def _names(answer: Answer | None) -> list[str]:
     content = _json(answer)
     if not isinstance(content, list):
         return []
-    return sorted({each for each in content if isinstance(each, str)})
+    return sorted({value for value in content if isinstance(value, str)})
 
 
 # The configuration.
@@ -221,7 +221,7 @@ def _add_setting(findings: _Findings, name: str, text: object) -> None:
         return
     value = _value(name, str(text))
     if value is None:
-        shown = "".join(each if each.isprintable() else " " for each in str(text)[:_LONGEST])
+        shown = "".join(word if word.isprintable() else " " for word in str(text)[:_LONGEST])
         message = f"{camel_case(name)} is '{shown}' in the cluster, which is not supported here"
         findings.doubts.append(SettingRemark(key=camel_case(name), message=message))
     else:
@@ -254,7 +254,7 @@ def _add_checkers(findings: _Findings, text: object, release: SettingValue) -> N
     """
     if text is None:
         return
-    names = {each.strip() for each in str(text).strip("[]").split(",") if each.strip()}
+    names = {word.strip() for word in str(text).strip("[]").split(",") if word.strip()}
     classes = {name.removeprefix(_PACKAGE) for name in names}
     foreign, missing = _undecided(classes - _DEFAULTS.keys()), _unchecked(classes, release)
     if foreign:
@@ -264,9 +264,9 @@ def _add_checkers(findings: _Findings, text: object, release: SettingValue) -> N
         )
         findings.doubts.append(SettingRemark(key=_CHECKERS, message=message))
     if missing and not classes - _DEFAULTS.keys() - _OTHERS.keys():
-        findings.unchecked += [SchemaType(_DEFAULTS[each]) for each in missing]
+        findings.unchecked += [SchemaType(_DEFAULTS[word]) for word in missing]
     elif missing:
-        types = " and ".join(_DEFAULTS[each] for each in missing)
+        types = " and ".join(_DEFAULTS[word] for word in missing)
         message = (
             f"the broker does not have the checker {_short(missing)} in {_CHECKERS}: it compares "
             f"no two schemas of {types} unless another checker does, and decisions here are those "
@@ -278,9 +278,9 @@ def _add_checkers(findings: _Findings, text: object, release: SettingValue) -> N
 def _undecided(foreign: set[str]) -> list[str]:
     """The checkers that no installed one stands for; of an unknown class one stands for any."""
     installed = _installed()
-    free = installed - {_OTHERS[each] for each in foreign if each in _OTHERS}
+    free = installed - {_OTHERS[text] for text in foreign if text in _OTHERS}
     unknown = sorted(foreign - _OTHERS.keys())
-    known = [each for each in foreign & _OTHERS.keys() if _OTHERS[each] not in installed]
+    known = [text for text in foreign & _OTHERS.keys() if _OTHERS[text] not in installed]
     return [*sorted(known), *(unknown if len(unknown) > len(free) else [])]
 
 
@@ -291,11 +291,11 @@ def _unchecked(classes: set[str], release: SettingValue) -> list[str]:
     unless the strategy is ALWAYS_INCOMPATIBLE (Pulsar 4.0.7).
     """
     line = find_line(str(release))
-    checked = _installed() | {_OTHERS[each] for each in classes & _OTHERS.keys()}
+    checked = _installed() | {_OTHERS[text] for text in classes & _OTHERS.keys()}
     if line is None or not line.rules.has_external:
         checked |= {"EXTERNAL"}
     return sorted(
-        each for each, kind in _DEFAULTS.items() if each not in classes and kind not in checked
+        text for text, kind in _DEFAULTS.items() if text not in classes and kind not in checked
     )
 
 
@@ -305,7 +305,7 @@ def _installed() -> set[str]:
 
 def _short(classes: list[str]) -> str:
     text = ", ".join(classes)
-    return "".join(each if each.isprintable() else " " for each in text[: 4 * _LONGEST])
+    return "".join(word if word.isprintable() else " " for word in text[: 4 * _LONGEST])
 
 
 # Answers.

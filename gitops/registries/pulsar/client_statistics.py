@@ -116,16 +116,16 @@ def observe_clients(
         except OutsideError as error:
             return error.what
 
-    found = map_in_threads(
+    items = map_in_threads(
         read,
         names,
         threads=threads,
         on_progress=lambda done: progress("reading statistics", done, len(names)),
     )
-    by_topic = dict(zip(names, found, strict=True))
+    by_topic = dict(zip(names, items, strict=True))
     return ObservedClients(
-        topics={name: each for name, each in by_topic.items() if isinstance(each, ObservedTopic)},
-        unread={name: each for name, each in by_topic.items() if isinstance(each, str)},
+        topics={name: item for name, item in by_topic.items() if isinstance(item, ObservedTopic)},
+        unread={name: item for name, item in by_topic.items() if isinstance(item, str)},
     )
 
 
@@ -148,10 +148,10 @@ def find_short_lived_topics(
         return not info.partitions and not _has_subscriptions(info)
 
     answers = map_in_threads(read, names, threads=threads, on_progress=lambda _: None)
-    found = dict(zip(names, answers, strict=True))
+    grouped = dict(zip(names, answers, strict=True))
     return ShortLivedTopics(
-        topics=tuple(name for name, each in found.items() if each is True),
-        unread={name: each for name, each in found.items() if isinstance(each, str)},
+        topics=tuple(name for name, item in grouped.items() if item is True),
+        unread={name: item for name, item in grouped.items() if isinstance(item, str)},
     )
 
 

@@ -156,14 +156,14 @@ def _token(params: str, where: str) -> _Access:
 
 
 def _basic(params: str, where: str) -> _Access:
-    found = _json(params, where)
-    user, password = (_text(found, key, where) for key in ("userId", "password"))
+    grouped = _json(params, where)
+    user, password = (_text(grouped, key, where) for key in ("userId", "password"))
     return _Access(credentials=basic_credentials(user, password))
 
 
 def _oauth2(params: str, where: str) -> _Access:
-    found = _json(params, where)
-    key_file = _text(found, "privateKey", where)
+    grouped = _json(params, where)
+    key_file = _text(grouped, "privateKey", where)
     if urlsplit(key_file).scheme not in ("", "file"):
         raise UsageError(
             "the privateKey of authParams is no file",
@@ -172,17 +172,17 @@ def _oauth2(params: str, where: str) -> _Access:
         )
     return _Access(
         authentication=OAuth2Authentication(
-            issuer_url=_text(found, "issuerUrl", where),
+            issuer_url=_text(grouped, "issuerUrl", where),
             credentials_file=_path(key_file),
-            audience=str(found.get("audience") or "") or None,
-            scope=str(found.get("scope") or "") or None,
+            audience=str(grouped.get("audience") or "") or None,
+            scope=str(grouped.get("scope") or "") or None,
         )
     )
 
 
 def _tls(params: str, where: str) -> _Access:
     """`tlsCertFile:/path,tlsKeyFile:/path`."""
-    pairs = dict(each.split(":", 1) for each in params.split(",") if ":" in each)
+    pairs = dict(text.split(":", 1) for text in params.split(",") if ":" in text)
     access = _certificate(pairs.get("tlsCertFile", ""), pairs.get("tlsKeyFile", ""))
     if access.authentication is None:
         hint = "authParams=tlsCertFile:/path/to/cert.pem,tlsKeyFile:/path/to/key.pem"
@@ -204,19 +204,19 @@ def _path(url: str) -> str:
 
 def _json(text: str, where: str) -> Mapping[str, object]:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         # The text is not repeated: it may hold a secret.
         raise UsageError(
             "authParams is not a JSON object, which this authPlugin needs", where=where
         )
-    return found
+    return value
 
 
-def _text(found: Mapping[str, object], key: str, where: str) -> str:
-    value = found.get(key)
+def _text(grouped: Mapping[str, object], key: str, where: str) -> str:
+    value = grouped.get(key)
     if not isinstance(value, str) or not value:
         raise UsageError(f"authParams lacks {key}", where=where)
     return value

@@ -252,8 +252,8 @@ def resolve(host: str, port: int, seconds: float) -> list[_Address]:
 
 
 def _addresses(host: str, port: int, flags: int = 0) -> list[_Address]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
-    return [(family, address) for family, *_, address in found]
+    texts = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return [(family, address) for family, *_, address in texts]
 
 
 def _blocks(data: bytes) -> Iterator[memoryview]:

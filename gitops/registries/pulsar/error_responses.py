@@ -31,7 +31,7 @@ _CHARSET: Final = re.compile(r"charset=\"?([\w-]+)", re.IGNORECASE)
 
 def one_line(text: str) -> str:
     """The text without control characters and runs of white space, cut to a bearable length."""
-    shown = "".join(each if each.isprintable() else " " for each in text[: 4 * _LONGEST])
+    shown = "".join(word if word.isprintable() else " " for word in text[: 4 * _LONGEST])
     line = " ".join(shown.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
 
@@ -40,10 +40,10 @@ def answer_text(body: bytes, content_type: str, reason: str = "") -> str:
     """What the answer says, in one line; the status line's `reason` where the body says nothing."""
     text = _decode(body[:_REASON_LIMIT], content_type)
     if "html" in content_type.lower() or text.lstrip()[:1] == "<":
-        said = _page_message(text)
+        message = _page_message(text)
     else:
-        said = _json_message(text)
-    return one_line(said) or one_line(reason) or "nothing"
+        message = _json_message(text)
+    return one_line(message) or one_line(reason) or "nothing"
 
 
 def exception_name(body: bytes) -> str:
@@ -89,9 +89,9 @@ def _json_reason(text: str) -> str | None:
         return None
     if not isinstance(parsed, dict):
         return None
-    said = (parsed.get(key) for key in ("reason", "message", "error_description", "error"))
-    found = next((each for each in said if isinstance(each, str)), None)
-    return html.unescape(found) if found and parsed.keys() >= _PAGE_MEMBERS else found
+    parts = (parsed.get(key) for key in ("reason", "message", "error_description", "error"))
+    value = next((part for part in parts if isinstance(part, str)), None)
+    return html.unescape(value) if value and parsed.keys() >= _PAGE_MEMBERS else value
 
 
 # Answers and broken connections turned into errors that say what to do next.
@@ -180,8 +180,8 @@ def refusal(answer: Answer, message: str, *, permission: str, hint: str = "") ->
             "--url that of PULSAR_TOKEN, or of the file that PULSAR_CLIENT_CONF names",
         )
     if status in _REFUSALS or _is_about_the_schema(answer):
-        told = hint or (_NO_PATH if _is_unserved(answer) else "")
-        return RegistryRefusedError(message, status=status, where=answer.where, hint=told)
+        text = hint or (_NO_PATH if _is_unserved(answer) else "")
+        return RegistryRefusedError(message, status=status, where=answer.where, hint=text)
     what = f"the registry answered {status}: {message}"
     if answer.method != "GET" and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         # The broker, or a gateway before it, may have failed after the work.

@@ -105,12 +105,12 @@ class IssuerRequest:
     @property
     def headers(self) -> dict[str, str]:
         """With the credentials, where there are any."""
-        found = {"Accept": "application/json", "User-Agent": USER_AGENT}
+        grouped = {"Accept": "application/json", "User-Agent": USER_AGENT}
         if self.authorization:
-            found["Authorization"] = self.authorization
+            grouped["Authorization"] = self.authorization
         if self.form is not None:
-            found["Content-Type"] = "application/x-www-form-urlencoded"
-        return found
+            grouped["Content-Type"] = "application/x-www-form-urlencoded"
+        return grouped
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -306,10 +306,10 @@ class IssuedCredentials:
         url = request.url
         answer = self._answer(request, deadline)
         if answer.status != _OK:
-            said = self.redact(answer_text(answer.body, answer.content_type))
-            said = redact(said, request.secrets)
+            text = self.redact(answer_text(answer.body, answer.content_type))
+            text = redact(text, request.secrets)
             raise OutsideError(
-                f"the OAuth2 issuer answered {answer.status}: {said}", where=url, hint=_HINT
+                f"the OAuth2 issuer answered {answer.status}: {text}", where=url, hint=_HINT
             )
         try:
             return expected.model_validate_json(answer.body)
@@ -338,7 +338,7 @@ class IssuedCredentials:
                 deadline=deadline,
             )
         except NoAnswerError as error:
-            said = failure_text(error, self._http)
+            text = failure_text(error, self._http)
             raise OutsideError(
-                f"no answer from the OAuth2 issuer: {said}", where=url, hint=_HINT
+                f"no answer from the OAuth2 issuer: {text}", where=url, hint=_HINT
             ) from error.cause

@@ -101,7 +101,7 @@ class RegistryReader:
             (scalable, _NO_SCALABLE),
         ]
         topics = map_in_threads(
-            lambda each: self.list_topics(*each),
+            lambda texts: self.list_topics(*texts),
             asked,
             threads=threads,
             on_progress=lambda _done: None,
@@ -256,14 +256,14 @@ class _Observer:
         asked = Counter(topic.namespace for topic in scope.topics if scope.topic_policies)
         names = sorted(name for name, count in asked.items() if count >= _WORTH_LISTING)
         lists = [(name, path) for name in names for path in list_paths(name)]
-        found = map_in_threads(
-            lambda each: self.reading.list_topics(each[1], (HTTPStatus.NOT_FOUND,)),
+        items = map_in_threads(
+            lambda entries: self.reading.list_topics(entries[1], (HTTPStatus.NOT_FOUND,)),
             lists,
             threads=self.config.concurrency,
             on_progress=lambda _done: None,
         )
         topics: dict[NamespaceName, set[TopicName]] = {name: set() for name in names}
-        for (name, _), some in zip(lists, found, strict=True):
+        for (name, _), some in zip(lists, items, strict=True):
             topics[name] |= some
         return topics
 
@@ -313,13 +313,13 @@ class _Observer:
             return TopicState(topic=topic, history=history, policies=policies)
 
         names = sorted(scope.topics)
-        found = map_in_threads(
+        items = map_in_threads(
             read,
             names,
             threads=self.config.concurrency,
             on_progress=self._reporter("reading schemas", len(scope.namespaces)),
         )
-        return dict(zip(names, found, strict=True))
+        return dict(zip(names, items, strict=True))
 
     def _policies(self, topic: TopicName, namespace: NamespaceState | None) -> TopicPolicies | None:
         by_namespace = namespace is not None and namespace.policies.schema_validation_enforced
@@ -355,9 +355,9 @@ def observe(
     namespaces = observer.namespaces(scope)
     broker.add(namespaces.values())
     read = observer.topics(scope, namespaces, observer.existing(scope))
-    topics = {name: each for name, each in read.items() if isinstance(each, TopicState)}
+    topics = {name: item for name, item in read.items() if isinstance(item, TopicState)}
     state = RegistryState(namespaces=namespaces, topics=topics)
-    failed = {name: each for name, each in read.items() if isinstance(each, FailedReadError)}
+    failed = {name: item for name, item in read.items() if isinstance(item, FailedReadError)}
     if failed:
         reasons = {name: error.what for name, error in failed.items()}
         raise UnreadableTopicsError(state, reasons, where=min(failed.items())[1].where)

@@ -177,14 +177,14 @@ def read_namespace(answer: Answer, namespace: NamespaceName) -> NamespaceState:
     except ValidationError as cause:
         raise unexpected_body(answer, f"a namespace's policies ({_first(cause)})") from cause
     policies = dict(body)
-    found, threshold = policies.pop("retention_policies"), policies.pop("compaction_threshold")
+    value, threshold = policies.pop("retention_policies"), policies.pop("compaction_threshold")
     return NamespaceState(
         namespace=namespace,
         encryption_required=policies.pop("encryption_required"),
         replication_clusters=tuple(sorted(policies.pop("replication_clusters"))),
         is_compacted=bool(threshold),
         policies=NamespacePolicies(**policies),
-        retention=Retention(**dict(found)) if found else None,
+        retention=Retention(**dict(value)) if value else None,
     )
 
 

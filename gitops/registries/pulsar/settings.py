@@ -55,8 +55,8 @@ class PulsarConfig(RegistryConfig):
     @property
     def files(self) -> tuple[str, ...]:
         """The authorities' certificates, and the files that have the secrets."""
-        found = (self.tls.ca_file, *files_of_authentication(self.authentication))
-        return tuple(name.removeprefix("file://") for name in found if name)
+        texts = (self.tls.ca_file, *files_of_authentication(self.authentication))
+        return tuple(name.removeprefix("file://") for name in texts if name)
 
 
 Seconds = Annotated[Number, Field(gt=0, le=3600)]

@@ -141,7 +141,7 @@ class _PathSegments:
             if BROKEN_PERCENT.search(raw) or "%00" in raw:
                 await responses.bad_request("the path cannot be decoded")(scope, receive, send)
                 return
-            segments = (unquote(each).replace("/", SLASH_IN_SEGMENT) for each in raw.split("/"))
+            segments = (unquote(item).replace("/", SLASH_IN_SEGMENT) for item in raw.split("/"))
             scope = {**scope, "path": "/".join(segments)}
         await self._app(scope, receive, send)
 
@@ -152,8 +152,8 @@ def _routes(template: str, handlers: Handlers) -> list[Route]:
     if "{domain}" not in template:
         return [Route(path, endpoint(handlers), methods=list(handlers))]
     return [
-        Route(path.replace("{domain}", each), endpoint(handlers, each), methods=list(handlers))
-        for each in ("persistent", "non-persistent")
+        Route(path.replace("{domain}", item), endpoint(handlers, item), methods=list(handlers))
+        for item in ("persistent", "non-persistent")
     ]
 
 

@@ -73,7 +73,7 @@ def schema_payload(body: bytes) -> PostSchemaPayload | None:
     return PostSchemaPayload(
         type=_text(given.get("type"), "type"),
         schema=_text(given.get("schema"), "schema"),
-        properties={_java(key): _text(each, key) for key, each in properties.items()},
+        properties={_java(key): _text(value, key) for key, value in properties.items()},
     )
 
 
@@ -178,7 +178,7 @@ def _texts(given: object, what: str) -> tuple[str, ...] | None:
         return None
     if not isinstance(given, list):
         raise BadBodyError(f"{what} must be an array of text")
-    return tuple(dict.fromkeys(_text(each, what) or "" for each in given))
+    return tuple(dict.fromkeys(_text(value, what) or "" for value in given))
 
 
 def _text(given: object, what: str) -> str | None:

@@ -169,7 +169,7 @@ def _info(call: Call, payload: PostSchemaPayload | None) -> SchemaInfo:
         raise _UnusablePayloadError(f"No enum constant {constant}")
     if payload.schema is None:
         raise _UnusablePayloadError(_NULL_SCHEMA)
-    properties = {key: each for key, each in payload.properties.items() if each is not None}
+    properties = {key: text for key, text in payload.properties.items() if text is not None}
     return SchemaInfo(type=SchemaType(payload.type), schema=payload.schema, properties=properties)
 
 

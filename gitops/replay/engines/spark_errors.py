@@ -36,7 +36,7 @@ _PYTHON: Final = re.compile(r"^(?:\w+\.)*\w*(?:Error|Exception): .+$", re.MULTIL
 _OURS: Final = re.compile(r'^\s*File "[^"]*\bgitops/([^"]+)", line (\d+), in (\w+)$', re.MULTILINE)
 
 
-def failure(error: Exception, what: str, told: str = "") -> OutsideError:
+def failure(error: Exception, what: str, message: str = "") -> OutsideError:
     """An error to raise `from` that one; no secret of an address is in it.
 
     `told` is what Java said while it started.
@@ -50,7 +50,7 @@ def failure(error: Exception, what: str, told: str = "") -> OutsideError:
             "where PYSPARK_PYTHON leads there, or send them along with --archives",
         )
     if "JAVA_GATEWAY_EXITED" in text:
-        return OutsideError(f"{what}: {first_line(_thrown(told)) or 'Java ended at once'}")
+        return OutsideError(f"{what}: {first_line(_thrown(message)) or 'Java ended at once'}")
     if _STOPPED in text:
         return OutsideError(f"{what}: no master answers there, or the cluster has ended it")
     return OutsideError(f"{what}: {reason(error)}")
@@ -78,10 +78,10 @@ def _name(error: Exception) -> str:
     return type(error).__name__
 
 
-def _thrown(told: str) -> str:
+def _thrown(text: str) -> str:
     """From the exception on that ended Java, if it told one."""
-    at = told.find('Exception in thread "')
-    return told[max(at, 0) :]
+    at = text.find('Exception in thread "')
+    return text[max(at, 0) :]
 
 
 def first_line(text: str) -> str:
@@ -92,10 +92,10 @@ def first_line(text: str) -> str:
     if "RPC that terminated" in text and (details := _DETAILS.search(text)):
         text = details[1]
     traceback = text.find("Traceback (most recent call last)")
-    found = _PYTHON.findall(text[traceback:]) if traceback >= 0 else []
+    items = _PYTHON.findall(text[traceback:]) if traceback >= 0 else []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    line = found[0] if found else next(iter(lines), "")
-    if found and (places := _OURS.findall(text, traceback)):
+    line = items[0] if items else next(iter(lines), "")
+    if items and (places := _OURS.findall(text, traceback)):
         file, number, function = places[-1]
         line = f"{line.partition(':')[0]} at {file}:{number} in {function}"
     if line.startswith("An error occurred while calling") and len(lines) > 1:

@@ -140,7 +140,7 @@ def _known_columns(frame: DataFrame, whole: Part) -> dict[str, str]:
     """The columns that we know, by our names."""
     names = columns_of(whole, frame.columns)
     check_payload(frame.schema[names[PAYLOAD]].dataType.simpleString(), whole, names[PAYLOAD])
-    return {name: _quoted(its) for name, its in names.items() if name not in ("row", "file")}
+    return {name: _quoted(value) for name, value in names.items() if name not in ("row", "file")}
 
 
 def _hash(payload: str) -> str:

@@ -55,8 +55,8 @@ def members_of(node: Node) -> Mapping[str, Nodes]:
 
 def nodes_below(nodes: Iterable[Node], name: str) -> Nodes | None:
     """What stands at a member; None where none of them has it."""
-    found = [members[name] for members in map(members_of, nodes) if name in members]
-    return tuple(each for its in found for each in its) if found else None
+    items = [members[name] for members in map(members_of, nodes) if name in members]
+    return tuple(element for item in items for element in item) if items else None
 
 
 def protobuf_nodes(schema: SchemaInfo) -> Nodes:
@@ -91,7 +91,7 @@ def schema_nodes(schema: Schema) -> Nodes:
 def _field_nodes(field: Field) -> Nodes:
     """Of a map what its values are: its keys are no fields."""
     if field.entry is not None:
-        values = (one for one in field.entry.fields if one.name == "value")
+        values = (item for item in field.entry.fields if item.name == "value")
         return tuple(node for value in values for node in _field_nodes(value))
     if field.message is not None:
         return (field.message,)

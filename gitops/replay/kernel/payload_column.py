@@ -148,8 +148,8 @@ def _indexes_not_utf8(
 ) -> NDArray[numpy.int64]:
     view = memoryview(data)
     bounds = zip(start.tolist(), stop.tolist(), strict=True)
-    found = [index for index, (a, b) in enumerate(bounds) if not _is_text(view[a:b])]
-    return numpy.array(found, numpy.int64)
+    items = [index for index, (a, b) in enumerate(bounds) if not _is_text(view[a:b])]
+    return numpy.array(items, numpy.int64)
 
 
 def _is_text(data: memoryview) -> bool:

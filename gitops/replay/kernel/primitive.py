@@ -171,14 +171,14 @@ def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
 
 def _instant(seconds: NDArray[Any], nanos: NDArray[Any]) -> NDArray[Any]:
     kept = _whole(seconds).clip(-_FURTHEST, _FURTHEST)
-    found: NDArray[Any] = kept * 1_000 + _whole(nanos) // _NANOS
-    return found
+    positions: NDArray[Any] = kept * 1_000 + _whole(nanos) // _NANOS
+    return positions
 
 
 def _local(days: NDArray[Any], nanos: NDArray[Any]) -> NDArray[Any]:
     most = 1_000 * _FURTHEST // _DAY
-    found: NDArray[Any] = _whole(days).clip(-most, most) * _DAY + _whole(nanos) // _NANOS
-    return found
+    positions: NDArray[Any] = _whole(days).clip(-most, most) * _DAY + _whole(nanos) // _NANOS
+    return positions
 
 
 _UNITS: Final[Mapping[SchemaType, tuple[str, Callable[..., NDArray[Any]]]]] = {

@@ -95,7 +95,7 @@ def _pair_decimals(value: Any, schema: SchemaInfo) -> Any:  # noqa: ANN401 - as 
     if not isinstance(value, dict):
         return value
     halves = zip(value.items(), halves_of(schema), strict=True)
-    return {name: replace_decimals(each, half) for (name, each), half in halves}
+    return {name: replace_decimals(item, half) for (name, item), half in halves}
 
 
 OPAQUE: Final = frozenset({SchemaType.NONE, SchemaType.BYTES})

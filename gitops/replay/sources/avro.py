@@ -78,8 +78,8 @@ def cut(blocks: Sequence[Block], plan: Plan) -> Iterator[MessageBatch]:
     counts = numpy.array([block.count for block in blocks], numpy.int64)
     claimed = numpy.maximum(numpy.diff(bounds), _MOST_EMPTY) < counts
     if claimed.any() or len(blocks) < FEW or counts.sum() > MOST_MESSAGES:
-        for found, problem in _chained(memoryview(data), bounds, counts, plan):
-            yield MessageBatch(data=data, ends=numpy.array(found, numpy.int64), problem=problem)
+        for items, problem in _chained(memoryview(data), bounds, counts, plan):
+            yield MessageBatch(data=data, ends=numpy.array(items, numpy.int64), problem=problem)
     else:
         ends, problem = _side_by_side(data, bounds, counts, plan)
         yield MessageBatch(data=data, ends=numpy.concatenate([bounds[:1], ends]), problem=problem)
@@ -214,17 +214,17 @@ class AvroSource:
 
 def _some(blocks: Iterator[Block]) -> Iterator[list[Block]]:
     """Many at a time, as long as they are small; those before a broken one too."""
-    found: list[Block] = []
+    items: list[Block] = []
     size = messages = 0
     try:
         for block in blocks:
-            found.append(block)
+            items.append(block)
             size += len(block.data)
             messages += block.count
-            if size > MOST_BYTES or len(found) >= _MOST_BLOCKS or messages > MOST_MESSAGES:
-                yield found
-                found, size, messages = [], 0, 0
+            if size > MOST_BYTES or len(items) >= _MOST_BLOCKS or messages > MOST_MESSAGES:
+                yield items
+                items, size, messages = [], 0, 0
     except UnreadableError:
-        yield found
+        yield items
         raise
-    yield found
+    yield items

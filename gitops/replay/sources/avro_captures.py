@@ -77,9 +77,9 @@ def _of_block(block: Block, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     written, wanted = _schemas(names)
     data = io.BytesIO(block.data)
     for _ in range(block.count):
-        found = schemaless_reader(data, written, wanted)
-        assert isinstance(found, dict)  # noqa: S101 - for mypy: the definition is a record's
-        yield found
+        result = schemaless_reader(data, written, wanted)
+        assert isinstance(result, dict)  # noqa: S101 - for mypy: the definition is a record's
+        yield result
 
 
 @cache
@@ -93,17 +93,17 @@ def _schemas(names: frozenset[str]) -> tuple[Any, Any]:
 
 def _some(records: Iterable[dict[str, Any] | UnreadableError]) -> Iterator[list[dict[str, Any]]]:
     """Many at a time, as long as they are small; raises the error that is among them."""
-    found: list[dict[str, Any]] = []
+    texts: list[dict[str, Any]] = []
     size = 0
     for record in records:
         if isinstance(record, UnreadableError):
-            if found:
-                yield found
+            if texts:
+                yield texts
             raise record
-        found.append(record)
+        texts.append(record)
         size += len(record["payload"] or b"")
-        if size > MOST_BYTES or len(found) >= MOST_ROWS:
-            yield found
-            found, size = [], 0
-    if found:
-        yield found
+        if size > MOST_BYTES or len(texts) >= MOST_ROWS:
+            yield texts
+            texts, size = [], 0
+    if texts:
+        yield texts

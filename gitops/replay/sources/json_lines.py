@@ -63,34 +63,34 @@ def _lines(part: Part) -> Iterator[list[bytes]]:
 
 def _chunks(part: Part) -> Iterator[bytes]:
     """All bytes, those before a break too."""
-    found: list[bytes] = []
+    items: list[bytes] = []
     had = 0
     with _opened(part) as stream:
         try:
             while piece := stream.read(min(_PIECE, _CHUNK)):
-                found.append(piece)
+                items.append(piece)
                 had += len(piece)
-                if len(found) * _PIECE >= _CHUNK:
-                    yield b"".join(found)
-                    found.clear()
+                if len(items) * _PIECE >= _CHUNK:
+                    yield b"".join(items)
+                    items.clear()
         except OSError as error:
-            yield b"".join((*found, _before_break(part, had)))
+            yield b"".join((*items, _before_break(part, had)))
             raise _not_unpacked(part, error) from error
-    if found:
-        yield b"".join(found)
+    if items:
+        yield b"".join(items)
 
 
 def _before_break(part: Part, had: int) -> bytes:
     """The bytes of the piece that the file breaks off in: read again, one by one."""
-    found: list[bytes] = []
+    items: list[bytes] = []
     if not part.file.name.endswith(SAMPLE_FORMATS[part.format].unpacks):
         return b""
     with suppress(OSError), _opened(part) as stream:
         while had and (piece := stream.read(min(_PIECE, had))):
             had -= len(piece)
-        while len(found) < _PIECE and (byte := stream.read(1)):
-            found.append(byte)
-    return b"".join(found)
+        while len(items) < _PIECE and (byte := stream.read(1)):
+            items.append(byte)
+    return b"".join(items)
 
 
 def _opened(part: Part) -> Any:  # noqa: ANN401 - pyarrow has no types

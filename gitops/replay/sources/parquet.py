@@ -76,11 +76,11 @@ def check_pages(part: Part, chunk: Any) -> PageSizes:  # noqa: ANN401 - pyarrow 
 
 def _too_large(file: str, column: str, page: Page) -> str:
     most = MOST_DICTIONARY if page.is_dictionary else MOST_PAGE
-    told = (
+    text = (
         f"{file} has a page of '{column}' that is {page.unpacked >> 20} MiB when it is unpacked, "
         f"more than {most >> 20} MiB"
     )
-    return f"{told}: write the column without a dictionary" if page.is_dictionary else told
+    return f"{text}: write the column without a dictionary" if page.is_dictionary else text
 
 
 def _pages(file: BinaryIO, chunk: Any, name: str) -> Iterator[Page]:  # noqa: ANN401
@@ -122,16 +122,16 @@ class _ThriftReader:
         """The numbers among its fields, by the field's own number."""
         if depth > _DEEPEST:
             raise IndexError
-        found: dict[int, int] = {}
+        grouped: dict[int, int] = {}
         field = 0
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._number()
             kind = head & 15
             if kind in _NUMBERS:
-                found[field] = self._number()
+                grouped[field] = self._number()
             else:
                 self._skip(kind, depth)
-        return found
+        return grouped
 
     def _skip(self, kind: int, depth: int) -> None:
         if kind in _NUMBERS:
@@ -216,14 +216,14 @@ class ParquetSource:
             coded = _coded(file.schema_arrow, names, large)
         with _opened(part, metadata=metadata, read_dictionary=coded) as file:
             at = part.first_row
-            found = file.iter_batches(
+            value = file.iter_batches(
                 batch_size=rows,
                 row_groups=[part.group],
                 columns=list(names.values()),
                 use_threads=False,
             )
             try:
-                for batch in _cut(part, found, large) if large else found:
+                for batch in _cut(part, value, large) if large else value:
                     yield to_batch(batch, names, part.file.name, at)
                     at += batch.num_rows
             except (pyarrow.ArrowException, OSError) as error:
@@ -254,7 +254,7 @@ def _rows_alike(part: Part, metadata: Any, names: Mapping[str, str]) -> int:  # 
         return MOST_ROWS
     if "://" in part.file.uri:
         return _MOST_DECODED // _USUAL_PAGE
-    largest = sum(check_pages(part, each).page for each in shared)
+    largest = sum(check_pages(part, value).page for value in shared)
     return max(1, _MOST_DECODED // max(largest, _USUAL_PAGE))
 
 

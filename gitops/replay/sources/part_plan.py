@@ -111,8 +111,8 @@ def _add(plan: PartPlan, found_files: _FoundFiles, claims: FileClaims, request: 
     kept = [(file, claims.keepers(data.owners, place, file.name)) for file, place in names]
     for parts in _parts(data.sample, [(file, owners) for file, owners in kept if owners]):
         if isinstance(parts, _UnreadableFile):
-            its = replace(data, owners=parts.owners)
-            plan.unread.extend(unread_samples(request, its, parts.error, parts.file))
+            members = replace(data, owners=parts.owners)
+            plan.unread.extend(unread_samples(request, members, parts.error, parts.file))
         else:
             plan.parts.extend(parts)
 
@@ -141,14 +141,14 @@ def unread_samples(
 
 def sample_data(request: RunRequest) -> list[SampleData]:
     """The samples of all topics, those together that are the same table."""
-    found: dict[object, list[tuple[Sample, Owner]]] = {}
+    grouped: dict[object, list[tuple[Sample, Owner]]] = {}
     for replay in request.replays:
         for number, sample in enumerate(replay.samples):
             owner = Owner(str(replay.topic), number)
-            found.setdefault(_identity(sample, owner), []).append((sample, owner))
+            grouped.setdefault(_identity(sample, owner), []).append((sample, owner))
     return [
         SampleData(sample=owners[0][0], owners=tuple(owner for _, owner in owners))
-        for owners in found.values()
+        for owners in grouped.values()
     ]
 
 

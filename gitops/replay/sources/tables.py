@@ -120,7 +120,7 @@ def to_batch(
 def _files(column: Any) -> pyarrow.DictionaryArray:  # noqa: ANN401 - pyarrow has no types
     """Spark tells a file by an address in which `%20` is a space."""
     names = texts(column)
-    text = [None if each is None else unquote(each) for each in names.dictionary.to_pylist()]
+    text = [None if value is None else unquote(value) for value in names.dictionary.to_pylist()]
     return pyarrow.DictionaryArray.from_arrays(names.indices, pyarrow.array(text, pyarrow.string()))
 
 
@@ -157,14 +157,14 @@ def _versions(column: Any) -> Any:  # noqa: ANN401
 
 
 def _numbers(column: Any, number: Callable[[Any], int | None]) -> Any:  # noqa: ANN401
-    return pyarrow.array([_version(each, number) for each in column.to_pylist()], pyarrow.int64())
+    return pyarrow.array([_version(value, number) for value in column.to_pylist()], pyarrow.int64())
 
 
 def _version(value: object, number: Callable[[Any], int | None]) -> int | None:
     if value is None or value == b"":
         return None
-    found = number(value)
-    return _NO_VERSION if found is None or found >= _TOO_LARGE else found
+    count = number(value)
+    return _NO_VERSION if count is None or count >= _TOO_LARGE else count
 
 
 def _version_of_bytes(value: bytes) -> int | None:

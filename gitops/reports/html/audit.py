@@ -32,12 +32,12 @@ _SHOWN: Final = 1000
 def audit_html(result: AuditResult) -> str:
     """The whole page."""
     report = result.audit
-    said = verdict_text(report)
+    message = verdict_text(report)
     parts = [
-        f"<header>\n<h1>{text(said)}</h1>\n",
+        f"<header>\n<h1>{text(message)}</h1>\n",
         *(
-            f'<p class="soft">{text(one)}</p>\n'
-            for one in (scope_text(report), *decided_by(report), _made(result))
+            f'<p class="soft">{text(line)}</p>\n'
+            for line in (scope_text(report), *decided_by(report), _made(result))
         ),
         "</header>\n<main>\n",
         _overview(report.findings),
@@ -46,14 +46,14 @@ def audit_html(result: AuditResult) -> str:
         section("Not read", "".join(f"<p>{text(limit)}</p>\n" for limit in report.limits)),
         f"</main>\n<footer>{code(result.command)}</footer>\n",
     ]
-    return page(f"Audit: {said}", "".join(parts))
+    return page(f"Audit: {message}", "".join(parts))
 
 
 def _made(result: AuditResult) -> str:
     """When and of which files, by which release of this program."""
     made = result.made.strftime("%Y-%m-%d %H:%M UTC") if result.made else ""
-    found = result.commit()
-    commit = f"commit {found}" if found else ""
+    value = result.commit()
+    commit = f"commit {value}" if value else ""
     return " · ".join(filter(None, [made, commit, f"pulsar-gitops {gitops.__version__}"]))
 
 
@@ -77,25 +77,25 @@ def _steps(steps: Sequence[str]) -> str:
 def _card(finding: Finding, anchor: str) -> str:
     cause, *effects = cause_clauses(finding)
     hints = clauses(finding.hint) if finding.hint else []
-    said = [] if finding.variants else [f"<p>{code(member_text(finding))}</p>\n"]
-    said += _effects(effects)
-    said += [f"<p><em>→ {_inline(hint)}</em></p>\n" for hint in hints]
+    texts = [] if finding.variants else [f"<p>{code(member_text(finding))}</p>\n"]
+    texts += _effects(effects)
+    texts += [f"<p><em>→ {_inline(hint)}</em></p>\n" for hint in hints]
     head = f'<div class="head"><h2>{_sign(finding)} {_inline(cause)}</h2>'
     return (
         f'<section class="card" id="{anchor}">{head}{code(finding.rule)}</div>\n'
-        f"{''.join(said)}{_members(finding)}</section>\n"
+        f"{''.join(texts)}{_members(finding)}</section>\n"
     )
 
 
 def _effects(effects: Sequence[str]) -> Iterator[str]:
     """Paragraphs, and lists of what are items."""
-    for is_item, group in groupby(effects, lambda each: each.startswith(ITEM)):
-        shown = [_inline(each.removeprefix(ITEM)) for each in group]
+    for is_item, group in groupby(effects, lambda word: word.startswith(ITEM)):
+        shown = [_inline(word.removeprefix(ITEM)) for word in group]
         if is_item:
-            items = "".join(f"<li>{each}</li>\n" for each in shown)
+            items = "".join(f"<li>{word}</li>\n" for word in shown)
             yield f"<ul>\n{items}</ul>\n"
         else:
-            yield from (f"<p>{each}</p>\n" for each in shown)
+            yield from (f"<p>{word}</p>\n" for word in shown)
 
 
 def _inline(content: str) -> str:
@@ -103,7 +103,7 @@ def _inline(content: str) -> str:
     parts = content.split("`")
     if len(parts) % 2 == 0:
         return text(content)
-    return "".join(code(each) if at % 2 else text(each) for at, each in enumerate(parts))
+    return "".join(code(word) if at % 2 else text(word) for at, word in enumerate(parts))
 
 
 def _members(finding: Finding) -> str:
@@ -115,10 +115,10 @@ def _members(finding: Finding) -> str:
         f"<li>{code(member_text(member, finding.message))}</li>\n" for member in members[:_SHOWN]
     )
     left = len(members) - _SHOWN
-    more = f"<li>… {left:,} more; {code('--format json')} has all</li>\n" if left > 0 else ""
+    remainder = f"<li>… {left:,} more; {code('--format json')} has all</li>\n" if left > 0 else ""
     is_open = " open" if len(members) <= _OPEN else ""
     head = f"<details{is_open}><summary>{text(subject_count(finding))}</summary>"
-    return f"{head}\n<ul>\n{items}{more}</ul>\n</details>\n"
+    return f"{head}\n<ul>\n{items}{remainder}</ul>\n</details>\n"
 
 
 def _sign(finding: Finding) -> str:

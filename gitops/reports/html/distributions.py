@@ -27,27 +27,27 @@ _COLOURS: Final = 5
 
 def distributions(readers: Iterable[ReaderReplay], most: int) -> str:
     """The folded table; empty where no values are shown."""
-    found = field_distributions(readers)
+    items = field_distributions(readers)
     heads = ("Field", "Version", "Distribution", "Least", "Greatest", "Values", "Data → reader")
     ends = {3: "number least", 4: "number most", 5: "number values"}
     marks = {1: "roomy", 2: "plot", **ends}
-    rows = [_row(distribution) for distribution in found[:most]]
+    rows = [_row(distribution) for distribution in items[:most]]
     shown = table(heads, rows, marks, name="stack spread", is_sorted=True) if rows else ""
-    fields = count(len({distribution.path for distribution in found}), "field")
-    differing = len({distribution.path for distribution in found if distribution.differs})
+    fields = count(len({distribution.path for distribution in items}), "field")
+    differing = len({distribution.path for distribution in items if distribution.differs})
     note = f"{fields}, {differing:,} read differently" if differing else fields
-    body = shown + more(found, most, "field")
-    return fold("Numbers and dates", note, body, is_open=len(found) <= _UNFOLDED)
+    body = shown + more(items, most, "field")
+    return fold("Numbers and dates", note, body, is_open=len(items) <= _UNFOLDED)
 
 
 def _row(distribution: FieldDistribution) -> tuple[str, ...]:
-    each = [series.distribution for series in distribution.series]
+    items = [series.distribution for series in distribution.series]
     return (
         code(distribution.path or "(message)"),
         version_text(distribution.version),
         _plot(distribution.series),
-        _lines(value_text(its.least, its.unit) for its in each if its.least is not None),
-        _lines(value_text(its.most, its.unit) for its in each if its.most is not None),
+        _lines(value_text(item.least, item.unit) for item in items if item.least is not None),
+        _lines(value_text(item.most, item.unit) for item in items if item.most is not None),
         _lines(f"{series.values:,}" for series in distribution.series),
         _readers(distribution),
     )
@@ -64,7 +64,7 @@ def _readers(distribution: FieldDistribution) -> str:
 
 
 def _lines(texts: Iterable[str]) -> str:
-    return "".join(f"<div>{text(each)}</div>" for each in texts)
+    return "".join(f"<div>{text(word)}</div>" for word in texts)
 
 
 def _plot(series: Sequence[Series]) -> str:

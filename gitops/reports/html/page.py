@@ -289,11 +289,11 @@ def fold(title: str, note: str, body: str, *, is_open: bool) -> str:
     return f"<details{' open' * is_open}><summary>{head}</summary>\n{body}</details>\n"
 
 
-def more(its: Sequence[object], most: int, what: str) -> str:
+def more(members: Sequence[object], most: int, what: str) -> str:
     """How many are left out."""
-    left = len(its) - most
-    said = f"… {count(left, f'more {what}')}; the JSON has all"
-    return f'<p class="soft">{said}</p>\n' if left > 0 else ""
+    left = len(members) - most
+    message = f"… {count(left, f'more {what}')}; the JSON has all"
+    return f'<p class="soft">{message}</p>\n' if left > 0 else ""
 
 
 def page(title: str, body: str, *, has_script: bool = False) -> str:

@@ -37,23 +37,23 @@ _UNFOLDED: Final = 5
 def page_html(result: ReplayPage) -> str:
     """The whole page; the same run gives the same bytes."""
     report = result.replay
-    worst, said = verdict(report)
+    worst, message = verdict(report)
     topics = topics_of(report)
     shared = _shared(topics)
     most = max(_FEWEST_ROWS, _MOST_ROWS // max(1, len(topics)))
     sign = f'<span class="{COLOURS.get(worst, "good")}">{SIGNS.get(worst, "✓")}</span>'
     parts = [
-        f"<header>\n<h1>{sign} {text(said)}</h1>\n{_about(result)}</header>\n<main>\n",
+        f"<header>\n<h1>{sign} {text(message)}</h1>\n{_about(result)}</header>\n<main>\n",
         _others(other_findings(report), topics, shared),
         _overview(topics),
         *(
-            topic_card(one, f"topic-{at}", shared, is_open=_is_open(one, at, topics), most=most)
-            for at, one in enumerate(topics, 1)
+            topic_card(item, f"topic-{at}", shared, is_open=_is_open(item, at, topics), most=most)
+            for at, item in enumerate(topics, 1)
         ),
         _rules(report),
         f"</main>\n{_footer(result)}",
     ]
-    return page(f"Replay: {said}", "".join(parts), has_script=True)
+    return page(f"Replay: {message}", "".join(parts), has_script=True)
 
 
 def _is_open(topic: TopicResult, number: int, topics: Sequence[TopicResult]) -> bool:
@@ -102,7 +102,7 @@ def _shared(topics: Sequence[TopicResult]) -> dict[Finding, str]:
         for finding in dict.fromkeys(topic.findings):
             alike.setdefault((finding.rule, finding.message, finding.hint), []).append(finding)
     several = [findings for findings in alike.values() if len(findings) > 1]
-    return {one: f"finding-{at}" for at, findings in enumerate(several, 1) for one in findings}
+    return {item: f"finding-{at}" for at, findings in enumerate(several, 1) for item in findings}
 
 
 def _others(
@@ -112,12 +112,12 @@ def _others(
     by_anchor: dict[str, list[Finding]] = {}
     for finding, anchor in shared.items():
         by_anchor.setdefault(anchor, []).append(finding)
-    items = "".join(f"<li>{finding_item(one)}</li>\n" for one in findings)
+    items = "".join(f"<li>{finding_item(item)}</li>\n" for item in findings)
     numbers = {str(result.topic): at for at, result in enumerate(topics, 1)}
     items += "".join(
-        f'<li id="{anchor}">{finding_item(replace(its[0], location=None))}'
-        f"{_subjects(its, numbers)}</li>\n"
-        for anchor, its in by_anchor.items()
+        f'<li id="{anchor}">{finding_item(replace(members[0], location=None))}'
+        f"{_subjects(members, numbers)}</li>\n"
+        for anchor, members in by_anchor.items()
     )
     listed = f'<ul class="findings">{items}</ul>\n'
     return f'<section class="card">\n<h2>Findings</h2>\n{listed}</section>\n' if items else ""
@@ -142,8 +142,8 @@ def _rules(report: ReplayReport) -> str:
 
 
 def _footer(result: ReplayPage) -> str:
-    said = (*direction_legend(result.replay), *result.replay.limits)
-    lines = "".join(f"<p>{text(each)}</p>\n" for each in said)
+    texts = (*direction_legend(result.replay), *result.replay.limits)
+    lines = "".join(f"<p>{text(word)}</p>\n" for word in texts)
     command = result.run.command if result.run else ""
     again = f"<p>reproduce: {code(command)}</p>\n" if command else ""
     return f"<footer>\n{lines}{again}</footer>\n"

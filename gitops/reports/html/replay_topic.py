@@ -89,7 +89,7 @@ def _findings(topic: TopicResult, shared: Mapping[Finding, str]) -> str:
 
 def finding_item(finding: Finding, *, is_short: bool = False) -> str:
     """What is wrong; below it the rule, where it is, and what to do."""
-    said = finding.message.partition(": ")[0] if is_short else finding.message
+    message = finding.message.partition(": ")[0] if is_short else finding.message
     name = (
         f'<a href="#{finding.rule}">{finding.rule}</a>'
         if finding.rule in RULES
@@ -98,7 +98,7 @@ def finding_item(finding: Finding, *, is_short: bool = False) -> str:
     rule = f"{name} {finding.severity.name.lower()}"
     where = f" · {code(str(finding.location))}" if finding.location else ""
     hint = f" · {text(finding.hint)}" if finding.hint else ""
-    return f'{_said(finding, text(said))}<div class="soft small">{rule}{where}{hint}</div>'
+    return f'{_said(finding, text(message))}<div class="soft small">{rule}{where}{hint}</div>'
 
 
 def finding_link(finding: Finding, anchor: str) -> str:
@@ -107,10 +107,10 @@ def finding_link(finding: Finding, anchor: str) -> str:
     return _said(finding, f'<a href="#{anchor}">{text(title)}: in several topics</a>')
 
 
-def _said(finding: Finding, said: str) -> str:
+def _said(finding: Finding, message: str) -> str:
     colour = COLOURS.get(finding.severity, "soft")
     sign = SIGNS.get(finding.severity, "\N{INFORMATION SOURCE}")
-    return f'<span class="{colour}">{sign}</span> <span class="{colour}">{said}</span>'
+    return f'<span class="{colour}">{sign}</span> <span class="{colour}">{message}</span>'
 
 
 def _readers(topic: TopicResult) -> str:
@@ -191,12 +191,12 @@ def _failed(groups: Sequence[ReasonGroup]) -> str:
 
 def _message(group: ReasonGroup, reason: Reason, shown: VersionedExample) -> tuple[str, ...]:
     example = shown.example
-    said = message_text(example, reason.path, reason.reason)
+    message = message_text(example, reason.path, reason.reason)
     return (
         code(example.where),
         version_text(shown.version) if reason.versions else "",
         code(reason.path) if reason.path else "",
-        text(f"{reason.reason}: {said}" if said else reason.reason),
+        text(f"{reason.reason}: {message}" if message else reason.reason),
         _who(group) if group.readers else "",
         "" if example.value is None else code(example.value),
     )
@@ -204,7 +204,7 @@ def _message(group: ReasonGroup, reason: Reason, shown: VersionedExample) -> tup
 
 def _changed(topic: TopicResult, most: int) -> str:
     """What became of the first value that is another one, and for which readers."""
-    found = changed_rows(topic.asked)
+    items = changed_rows(topic.asked)
     ways = _changed_ways(topic)
     rows = [
         (
@@ -214,12 +214,12 @@ def _changed(topic: TopicResult, most: int) -> str:
             f'{text(example.reason)}<div class="soft small">first in {code(example.where)}</div>',
             text(", ".join(ways[path, example.reason])),
         )
-        for path, example in found[:most]
+        for path, example in items[:most]
     ]
     heads = ("Field", "Before", "After", "Why", "Data → reader")
     name = "stack changed" if any(row[1] for row in rows) else "stack"
     shown = table(heads, rows, name=name, is_sorted=True) if rows else ""
-    return shown + _withheld(topic) + more(found, most, "example")
+    return shown + _withheld(topic) + more(items, most, "example")
 
 
 def _changed_ways(topic: TopicResult) -> dict[tuple[str, str], list[str]]:
@@ -241,7 +241,7 @@ def _withheld(topic: TopicResult) -> str:
 
 
 def _fields(topic: TopicResult, most: int) -> str:
-    found = altered_rows(topic.asked)
+    items = altered_rows(topic.asked)
     rows = [
         (
             code(field.path or "(message)"),
@@ -249,27 +249,27 @@ def _fields(topic: TopicResult, most: int) -> str:
             *(f"{n:,}" if n else "" for n in (field.defaulted, field.dropped, field.promoted)),
             f'<span class="warn">{field.changed:,}</span>' if field.changed else "",
         )
-        for field, way in found[:most]
+        for field, way in items[:most]
     ]
     heads = ("Field", "Data → reader", "Default", "Dropped", "Promoted", "Changed")
     shown = (
         table(heads, rows, dict.fromkeys((2, 3, 4, 5), "number"), is_sorted=True) if rows else ""
     )
     title = "Fields that are changed, filled in, dropped or promoted"
-    note = count(len({field.path for field, _ in found}), "field")
-    is_open = len(found) <= _UNFOLDED
-    return fold(title, note, shown + more(found, most, "field"), is_open=is_open)
+    note = count(len({field.path for field, _ in items}), "field")
+    is_open = len(items) <= _UNFOLDED
+    return fold(title, note, shown + more(items, most, "field"), is_open=is_open)
 
 
 def _differences(topic: TopicResult, most: int) -> str:
     """Null rates, branches and symbols that readers of the same messages do not get alike."""
-    found = field_differences(topic.asked)
-    items = "".join(map(_difference, found[:most]))
+    results = field_differences(topic.asked)
+    items = "".join(map(_difference, results[:most]))
     shown = f'<div data-filter="">\n{items}</div>\n' if items else ""
     title = "Nulls, union branches and enum symbols that differ between readers"
-    body = shown + more(found, most, "field")
-    note = count(len(found), "field")
-    return fold(title, note, body, is_open=len(found) <= _UNFOLDED)
+    body = shown + more(results, most, "field")
+    note = count(len(results), "field")
+    return fold(title, note, body, is_open=len(results) <= _UNFOLDED)
 
 
 def _difference(difference: FieldDifference) -> str:
@@ -316,8 +316,8 @@ def number_text(part: int, whole: int) -> str:
 
 def rules_of(findings: Sequence[Finding]) -> Iterator[str]:
     """What the findings link to; the page has to do without any other."""
-    for one in sorted({finding.rule for finding in findings} & RULES.keys()):
+    for rule in sorted({finding.rule for finding in findings} & RULES.keys()):
         yield (
-            f'<li id="{one}">{code(one)} {text(RULES[one].title)}: '
-            f"{code(f'pulsar-gitops explain {one}')}</li>\n"
+            f'<li id="{rule}">{code(rule)} {text(RULES[rule].title)}: '
+            f"{code(f'pulsar-gitops explain {rule}')}</li>\n"
         )

@@ -57,8 +57,8 @@ def _adoption(adoption: Adoption) -> Document:
             for topic, why in sorted(adoption.kept_as_base64.items())
         ],
         "refused": [
-            {"subject": str(one), "message": error.what, "where": error.where, "hint": error.hint}
-            for one, error in sorted(adoption.refused.items(), key=lambda each: str(each[0]))
+            {"subject": str(item), "message": error.what, "where": error.where, "hint": error.hint}
+            for item, error in sorted(adoption.refused.items(), key=lambda items: str(items[0]))
         ],
     }
 

@@ -45,8 +45,8 @@ def restore_document(result: RestoreResult) -> Document:
         ],
         "actions": {
             "planned": len(restore.plan.actions),
-            "done": sum(one.error is None and not one.closes for one in result.results),
-            "setBack": sum(one.closes and one.error is None for one in result.results),
+            "done": sum(item.error is None and not item.closes for item in result.results),
+            "setBack": sum(item.closes and item.error is None for item in result.results),
         },
         "error": error_document(result.error) if result.error else None,
         "check": None

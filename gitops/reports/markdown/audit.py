@@ -35,7 +35,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
             noun="findings",
         ),
         Section(
-            blocks=tuple(f"{n}. {message(one)}\n" for n, one in enumerate(report.steps, 1)),
+            blocks=tuple(f"{n}. {message(text)}\n" for n, text in enumerate(report.steps, 1)),
             head="#### What to do, in this order\n\n",
             tail="\n",
         ),
@@ -45,7 +45,7 @@ def audit_markdown(result: AuditResult, limit: int = COMMENT_LIMIT) -> str:
             noun="findings' details",
         ),
         Section(
-            blocks=tuple(f"- {prose(one)}\n" for one in report.limits),
+            blocks=tuple(f"- {prose(text)}\n" for text in report.limits),
             head="#### Not read\n\n",
             tail="\n",
             cut=3,
@@ -83,8 +83,8 @@ def _fold(finding: Finding) -> str:
     members = finding.members if finding.variants else ()
     lines = [f"- {_member(member, finding.message)}\n" for member in members[:_SHOWN]]
     left = len(members) - _SHOWN
-    more = f"- … {left:,} more; `--format json` has all\n" if left > 0 else ""
-    listed = f"{''.join(lines)}{more}\n" if members else ""
+    remainder = f"- … {left:,} more; `--format json` has all\n" if left > 0 else ""
+    listed = f"{''.join(lines)}{remainder}\n" if members else ""
     hints = clauses(finding.hint) if finding.hint else []
     fix = "".join(f"→ {message(hint)}<br>\n" for hint in hints).removesuffix("<br>\n")
     head = f"{prose(_affected(finding))}: {prose(cause_clauses(finding)[0])}"

@@ -19,8 +19,8 @@ _MAX_TITLE: Final = 120
 def shared_causes(rows: Sequence[Row]) -> list[Cause]:
     """The causes that several topics have, the worst first."""
     causes = causes_of(finding for row in rows for finding in row.findings)
-    found = [cause for cause in causes if cause.is_shared]
-    return sorted(found, key=lambda cause: (-cause.finding.severity, -len(cause.members)))
+    items = [cause for cause in causes if cause.is_shared]
+    return sorted(items, key=lambda cause: (-cause.finding.severity, -len(cause.members)))
 
 
 def rows_without(causes: Sequence[Cause], rows: Sequence[Row]) -> list[Row]:
@@ -46,12 +46,12 @@ def cause_folds(causes: Sequence[Cause], rows: Sequence[Row]) -> tuple[str, ...]
 
 def _fold(cause: Cause, rows: Sequence[Row]) -> str:
     finding, members = cause.finding, set(cause.members)
-    its = [row for row in rows if not members.isdisjoint(row.findings)]
-    topics = count(len({row.topic for row in its}), "topic")
+    group = [row for row in rows if not members.isdisjoint(row.findings)]
+    topics = count(len({row.topic for row in group}), "topic")
     place = prose(str(finding.location)) if finding.location else finding.rule
-    said = prose(shorten(claim(finding), _MAX_TITLE, placeholder=" …"))
-    head = f"<summary>{ICONS.get(finding.severity, '')} <b>{place}</b>, {topics}: {said}</summary>"
-    parts = (_changes(its), finding_item(finding), _waivers(its))
+    text = prose(shorten(claim(finding), _MAX_TITLE, placeholder=" …"))
+    head = f"<summary>{ICONS.get(finding.severity, '')} <b>{place}</b>, {topics}: {text}</summary>"
+    parts = (_changes(group), finding_item(finding), _waivers(group))
     return "\n\n".join((head, paragraphs(parts))) + "\n"
 
 

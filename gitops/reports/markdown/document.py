@@ -190,8 +190,8 @@ def _summary_note(number: int, everything: str) -> str:
 def _fitting(section: Section, room: int, everything: str) -> int:
     """How many blocks fit into so many bytes, with the note that says that there are more."""
     room -= _size(section.head) + _size(section.tail) + _size(_note(section, 0, everything))
-    for number, each in enumerate(section.blocks):
-        room -= _size(each)
+    for number, text in enumerate(section.blocks):
+        room -= _size(text)
         if room < 0:
             return number
     return len(section.blocks) - 1

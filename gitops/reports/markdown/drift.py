@@ -79,11 +79,11 @@ def _report(report: DriftReport, result: DriftResult) -> Iterator[Section]:
 
 
 def _row(entry: DriftEntry) -> str:
-    said = prose(f"{entry.title}: {entry.lines[0].text}")
+    text = prose(f"{entry.title}: {entry.lines[0].text}")
     subject = code(entry.subject)
     if entry.names:
         subject = prose(f"{entry.subject}: {names_text(entry)}")
-    return f"| {prose(entry.sign)} | {subject} | {said} |\n"
+    return f"| {prose(entry.sign)} | {subject} | {text} |\n"
 
 
 def _has_more(entry: DriftEntry) -> bool:

@@ -51,11 +51,11 @@ def replay_result_markdown(result: ReplayResult, limit: int = COMMENT_LIMIT) -> 
 
 def replay_markdown(report: ReplayReport, command: str, limit: int = COMMENT_LIMIT) -> str:
     """The document, of at most `limit` bytes; `command` shows what is left out."""
-    worst, said = verdict(report)
+    worst, text = verdict(report)
     sign = ICONS[worst] if worst >= Severity.WARNING else "✓"
     topics = topics_of(report)
     sections = (
-        Section(blocks=(f"### {sign} {said}\n\n",)),
+        Section(blocks=(f"### {sign} {text}\n\n",)),
         Section(
             blocks=tuple(_row(topic) for topic in topics),
             head=_HEAD,
@@ -176,8 +176,8 @@ def _fields(topic: TopicResult) -> str:
         f"| {code(field.path or '(message)')} | {prose(way)} | {altered_text(field)} |\n"
         for field, way in rows[:_MAX_FIELDS]
     ]
-    more = len(rows) - _MAX_FIELDS
-    lines += [f"| … {count(more, 'more field')} | | |\n"] if more > 0 else []
+    number = len(rows) - _MAX_FIELDS
+    lines += [f"| … {count(number, 'more field')} | | |\n"] if number > 0 else []
     table = "| Field | Data → reader | Values |\n| --- | --- | --- |\n" + "".join(lines)
     return table + _changed(topic)
 
@@ -194,8 +194,8 @@ def _changed(topic: TopicResult) -> str:
 
 
 def _changed_item(path: str, example: ChangedExample) -> str:
-    said = changed_text(example)
-    values = f"<br>\n  {code(said)}" if said else ""
+    text = changed_text(example)
+    values = f"<br>\n  {code(text)}" if text else ""
     return (
         f"- {code(path or '(message)')}: {message(example.reason)}, {code(example.where)}{values}\n"
     )

@@ -105,17 +105,17 @@ def _verdict(report: CheckReport, rows: Sequence[Row], *, several: bool) -> tupl
 def _decision(report: CheckReport, rows: Sequence[Row]) -> tuple[str, ...]:
     """Why, what next, who first."""
     return tuple(
-        f"**{label.capitalize()}:**{_said(said, in_order=in_order)}\n\n"
-        for label, said, in_order in merge_decision(report, rows).items
+        f"**{label.capitalize()}:**{_said(texts, in_order=in_order)}\n\n"
+        for label, texts, in_order in merge_decision(report, rows).items
     )
 
 
-def _said(said: Sequence[str], *, in_order: bool) -> str:
-    if len(said) == 1:
-        return f" {message(said[0])}"
+def _said(texts: Sequence[str], *, in_order: bool) -> str:
+    if len(texts) == 1:
+        return f" {message(texts[0])}"
     return "".join(
-        f"\n{f'{number}.' if in_order else '-'} {message(each)}"
-        for number, each in enumerate(said, start=1)
+        f"\n{f'{number}.' if in_order else '-'} {message(text)}"
+        for number, text in enumerate(texts, start=1)
     )
 
 
@@ -227,10 +227,10 @@ def _findings(report: CheckReport, rows: Sequence[Row], title: str, *, is_error:
         for cause in _others(report, rows)
         if ((cause.finding.severity is Severity.ERROR) and bool(report.registries)) is is_error
     ]
-    found = tuple(
+    texts = tuple(
         finding_item(other_cause.finding, other_cause.registries) for other_cause in other_causes
     )
-    return _list(title, found, cut=5, noun="findings")
+    return _list(title, texts, cut=5, noun="findings")
 
 
 def _results(report: CheckReport) -> list[TopicResult]:

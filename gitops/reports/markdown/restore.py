@@ -32,5 +32,5 @@ def restore_markdown(result: RestoreResult, limit: int = COMMENT_LIMIT) -> str:
 
 
 def _row(entry: RestoreEntry) -> str:
-    said = "<br>".join(prose(each) for each in (entry.title, *entry.lines))
-    return f"| {prose(entry.sign)} | {code(entry.subject)} | {said} |\n"
+    text = "<br>".join(prose(word) for word in (entry.title, *entry.lines))
+    return f"| {prose(entry.sign)} | {code(entry.subject)} | {text} |\n"

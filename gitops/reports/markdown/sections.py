@@ -67,7 +67,7 @@ def details(rows: Iterable[Row], *, several: bool, unfolded: bool) -> tuple[str,
     causes = RegistryCauses()
     every = list(rows)
     alike = _alike(every)
-    shared = {id(row) for its in alike for row in its}
+    shared = {id(row) for members in alike for row in members}
     for row in every:
         if body := "" if id(row) in shared or _is_said_elsewhere(row) else _body(row):
             key = (str(row.topic), _title(row), body)
@@ -91,7 +91,7 @@ def _alike(rows: Iterable[Row]) -> list[list[Row]]:
     for row in rows:
         if _is_plain(row):
             plain.setdefault((row.verdict[0], changes_key(row.changes)), []).append(row)
-    return [its for its in plain.values() if len({row.topic for row in its}) >= ALIKE]
+    return [members for members in plain.values() if len({row.topic for row in members}) >= ALIKE]
 
 
 def _is_plain(row: Row) -> bool:
@@ -126,13 +126,13 @@ def _title(row: Row) -> str:
     if row.replay and (is_odd or row.is_unread):
         return f"{row.replay.sign}: {prose(row.replay.cell.removeprefix(f'{row.replay.sign} '))}"
     if row.before:
-        said = row.verdict[2:]
+        text = row.verdict[2:]
     elif row.findings:
         worst = max(row.findings, key=lambda finding: finding.severity)
-        said = shorten(claim(worst), _MAX_TITLE, placeholder=" …")
+        text = shorten(claim(worst), _MAX_TITLE, placeholder=" …")
     else:
         return f"{row.verdict[0]}: {_changes_title(row.changes)}"
-    return f"{row.verdict[0]}: {prose(said)}"
+    return f"{row.verdict[0]}: {prose(text)}"
 
 
 def _changes_title(changes: Sequence[SchemaChange]) -> str:
@@ -141,8 +141,8 @@ def _changes_title(changes: Sequence[SchemaChange]) -> str:
         return count(len(changes), "change")
     change = changes[0]
     values = " → ".join(each for each in (change.before, change.after) if each)
-    said = f"{change.kind.value} {change.path or '(schema)'} {values}".rstrip()
-    return code_tag(shorten(said, _MAX_TITLE, placeholder=" …"))
+    text = f"{change.kind.value} {change.path or '(schema)'} {values}".rstrip()
+    return code_tag(shorten(text, _MAX_TITLE, placeholder=" …"))
 
 
 def _body(row: Row) -> str:
@@ -214,16 +214,16 @@ def policy_rows(checks: Sequence[RegistryCheck]) -> tuple[tuple[str, ...], ...]:
 
 
 def _policy_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
-    said: dict[str, list[str]] = {}
+    grouped: dict[str, list[str]] = {}
     for action in plan.actions:
         match action:
             case SetPolicy():
-                said.setdefault(str(action.subject), []).append(_policy(action))
+                grouped.setdefault(str(action.subject), []).append(_policy(action))
             case CreateTenant() | CreateNamespace() | CreateTopic():
-                said.setdefault(str(subject_of(action)), []).append(_creation(action))
+                grouped.setdefault(str(subject_of(action)), []).append(_creation(action))
             case _:
                 pass
-    for subject, changes in said.items():
+    for subject, changes in grouped.items():
         yield code(subject), prose(plan.registry), "<br>".join(changes)
 
 
@@ -254,17 +254,17 @@ def _why(action: SetPolicy) -> str:
 
 def ignored_items(rows: Sequence[Row]) -> tuple[str, ...]:
     """An item for each topic of which Pulsar takes differences for none."""
-    found: dict[tuple[str, tuple[SchemaChange, ...]], list[str]] = {}
+    grouped: dict[tuple[str, tuple[SchemaChange, ...]], list[str]] = {}
     for row in rows:
         if ignored := tuple(change for change in row.changes if change.ignored):
-            found.setdefault((str(row.topic), ignored), []).append(row.registry)
-    return tuple(_ignored(topic, ignored) for topic, ignored in sorted(found, key=lambda k: k[0]))
+            grouped.setdefault((str(row.topic), ignored), []).append(row.registry)
+    return tuple(_ignored(topic, ignored) for topic, ignored in sorted(grouped, key=lambda k: k[0]))
 
 
 def _ignored(topic: str, changes: Sequence[SchemaChange]) -> str:
-    said = ", ".join(_change(change) for change in changes[:_MAX_CHANGES])
-    more = len(changes) - _MAX_CHANGES
-    return f"- {code(topic)}: {said}{f' and {more} more' if more > 0 else ''}\n"
+    text = ", ".join(_change(change) for change in changes[:_MAX_CHANGES])
+    number = len(changes) - _MAX_CHANGES
+    return f"- {code(topic)}: {text}{f' and {number} more' if number > 0 else ''}\n"
 
 
 def _change(change: SchemaChange) -> str:
@@ -358,9 +358,9 @@ def reach_items(touched: Impact, rows: Sequence[Row]) -> tuple[str, ...]:
     """The shared files with their topics, many counted where the table has all; the clients."""
     shown = {row.topic for row in rows}
     items: list[str] = []
-    for file, its in affected_text(touched):
-        is_counted = len(its) >= ALIKE and shown.issuperset(its)
-        topics = count(len(its), "topic") if is_counted else _names(its)
+    for file, members in affected_text(touched):
+        is_counted = len(members) >= ALIKE and shown.issuperset(members)
+        topics = count(len(members), "topic") if is_counted else _names(members)
         items.append(f"- {code(file)} affects {topics}\n")
     if touched.clients:
         items.append(f"- {count(len(touched.clients), 'client')}: {_names(touched.clients)}\n")
@@ -373,7 +373,7 @@ def _names(names: Sequence[TopicName | str]) -> str:
 
 def rollout_items(report: CheckReport) -> tuple[str, ...]:
     """The acts as a list to tick off."""
-    said = told_messages(report)
+    texts = told_messages(report)
     return tuple(
         item
         for registry in report.registries
@@ -381,7 +381,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
         for item in (
             *(
                 f"- ✗ {message(block_line)}\n"
-                for block_line in block_lines(planned_rollout.rollout, said)
+                for block_line in block_lines(planned_rollout.rollout, texts)
             ),
             *map(
                 _act,
@@ -389,7 +389,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
                     planned_rollout.rollout,
                     planned_rollout.plan,
                     merged_already=not report.base,
-                    said=said,
+                    said=texts,
                 ),
             ),
             *_alternative(registry.rollout, report.reference),
@@ -405,6 +405,6 @@ def _alternative(rollout: Rollout, reference: str) -> Iterator[str]:
 def _act(line: Line) -> str:
     """What is folded is another step once its names are others, though it has the same words."""
     below = [*line.remarks, *(f"⚠ {warning}" for warning in line.warnings)]
-    lines_below = "".join(f"<br>\n      {message(each)}" for each in below)
+    lines_below = "".join(f"<br>\n      {message(text)}" for text in below)
     folded = f" <!-- {line.folded} -->" if line.folded else ""
     return f"- [ ] {line.number}. {prose(line.text)}{folded}{lines_below}\n"

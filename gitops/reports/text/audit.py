@@ -58,7 +58,7 @@ def _steps(steps: Sequence[str]) -> list[RenderableType]:
     """What to do, in order."""
     if not steps:
         return []
-    rows = [_hanging(f"  {number}  ", Text(safe(each))) for number, each in enumerate(steps, 1)]
+    rows = [_hanging(f"  {number}  ", Text(safe(text))) for number, text in enumerate(steps, 1)]
     return [Text("what to do, in this order", style="bold"), *rows, Text("")]
 
 

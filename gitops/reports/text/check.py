@@ -84,24 +84,24 @@ def _decision(report: CheckReport) -> Iterator[RenderableType]:
     table.add_column(style="bold")
     table.add_column(overflow="fold")
     decided = merge_decision(report, rows_of(report.registries)).items
-    is_long = any(len(said) > 1 for _, said, _ in decided)
-    for number, (label, said, in_order) in enumerate(decided):
+    is_long = any(len(words) > 1 for _, words, _ in decided)
+    for number, (label, texts, in_order) in enumerate(decided):
         if number and is_long:
             table.add_row("", "")
-        table.add_row(label, _list(said, in_order=in_order))
+        table.add_row(label, _list(texts, in_order=in_order))
     if table.rows:
         yield table
         yield Text("")
 
 
-def _list(said: Sequence[str], *, in_order: bool) -> RenderableType:
-    if len(said) == 1:
-        return Text(safe(said[0]))
+def _list(texts: Sequence[str], *, in_order: bool) -> RenderableType:
+    if len(texts) == 1:
+        return Text(safe(texts[0]))
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column()
     table.add_column(overflow="fold")
-    for number, each in enumerate(said, start=1):
-        table.add_row(f"{number}." if in_order else "-", Text(safe(each)))
+    for number, text in enumerate(texts, start=1):
+        table.add_row(f"{number}." if in_order else "-", Text(safe(text)))
     return table
 
 
@@ -131,8 +131,8 @@ def _touched(report: CheckReport) -> Iterator[Text]:
         _count(len(touched.clients), "client") + _in_brackets(touched.clients),
         _count(len(touched.waivers), "waiver"),
     ]
-    found = [each for each in counts if not each.startswith("0 ")]
-    yield Text(f"affects {_in_words(found) if found else 'no topics'}")
+    texts = [text for text in counts if not text.startswith("0 ")]
+    yield Text(f"affects {_in_words(texts) if texts else 'no topics'}")
     for file, topics in affected_text(touched):
         yield Text(f"  {safe(file)}: {_count(len(topics), 'topic')}")
 
@@ -146,16 +146,16 @@ def _findings(
 ) -> tuple[list[RenderableType], list[RenderableType]]:
     """Errors, and all others: one for each cause, the worst where nobody reads them all."""
     causes = [cause.finding for cause in causes_of(findings)]
-    worst = sorted(causes, key=lambda one: -one.severity)[:_MOST]
+    worst = sorted(causes, key=lambda item: -item.severity)[:_MOST]
     shown = causes if len(causes) <= _MOST else [cause for cause in causes if cause in worst]
     errors: list[RenderableType] = []
     others: list[RenderableType] = []
     for finding in shown:
-        told = errors if finding.severity is Severity.ERROR else others
-        told.append(finding_block(finding, excerpt))
+        texts = errors if finding.severity is Severity.ERROR else others
+        texts.append(finding_block(finding, excerpt))
     if left := len(causes) - len(shown):
-        more = f"… {count(left, 'more finding')}, none worse; `--format json` has all"
-        others.append(Text(more))
+        remainder = f"… {count(left, 'more finding')}, none worse; `--format json` has all"
+        others.append(Text(remainder))
     return errors, others
 
 
@@ -215,22 +215,22 @@ def _unseen_line(
 def _besides(registry_check: RegistryCheck) -> dict[TopicName, str]:
     """What the table of a comment has beside schemas that Pulsar accepts, with its sign."""
     early = UpgradeOrder(registry_check.to_merge.rollout).early_clients
-    said: dict[TopicName, str] = {}
+    grouped: dict[TopicName, str] = {}
     for row in rows_of((registry_check,)):
         if row.is_unread or row.standing in _DOUBTFUL:
-            said[row.topic] = row.verdict
+            grouped[row.topic] = row.verdict
         number = early.get(row.topic, 0)
-        if number and clients_first(number) not in said.get(row.topic, ""):
-            also = said.get(row.topic, "")[2:]
-            said[row.topic] = f"✗ {clients_first(number)}{also and f', {also}'}"
-    return said
+        if number and clients_first(number) not in grouped.get(row.topic, ""):
+            also = grouped.get(row.topic, "")[2:]
+            grouped[row.topic] = f"✗ {clients_first(number)}{also and f', {also}'}"
+    return grouped
 
 
 def _refused_before(registry_check: RegistryCheck, excerpt: Excerpt) -> Iterator[RenderableType]:
     for topic, findings in sorted(registry_check.refused_before.items()):
         strategy = registry_check.strategies_before[topic].value
-        said = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
-        yield Text(said, style="bold")
+        text = f"{safe(str(topic))} would be refused under {strategy}, the strategy of the base:"
+        yield Text(text, style="bold")
         for finding in findings:
             past = replace(finding, severity=Severity.INFO, hint="")  # no error of this change
             yield Padding(finding_block(past, excerpt), (0, 0, 0, 4), expand=False)
@@ -239,16 +239,16 @@ def _refused_before(registry_check: RegistryCheck, excerpt: Excerpt) -> Iterator
 
 def _not_from_this_change(report: CheckReport) -> list[RenderableType]:
     """What differs without the change, without its findings: they are not the change's."""
-    said: list[RenderableType] = []
+    texts: list[RenderableType] = []
     for registry in report.registries:
         plan = registry.drift
         if plan is not None and (plan.actions or plan.notices):
             body = Group(*plan_body(_without_findings(plan), lambda _where: None))
-            said += [
+            texts += [
                 Text(f"not from this change: {safe(plan.registry)}", style="bold"),
                 Padding(body, (0, 0, 0, 4), expand=False),
             ]
-    return said
+    return texts
 
 
 def _without_findings(plan: Plan) -> Plan:

@@ -62,7 +62,7 @@ def decision_report(compared: Comparison) -> RenderableType:
         return lines[where.line - 1] if 0 < where.line <= len(lines) else None
 
     invalid = _invalid_file(compared)
-    held_back = any(one.severity is Severity.ERROR for one in findings)
+    held_back = any(item.severity is Severity.ERROR for item in findings)
     parts: list[RenderableType] = [
         _verdict(compared.strategy, decision, len(old) - 1, invalid, held_back=held_back)
     ]
@@ -83,12 +83,12 @@ def _invalid_file(compared: Comparison) -> str:
     """The file that is refused since it is no definition; its texts say nothing beside others."""
     if compared.decision.accepted:
         return ""
-    found = (
+    texts = (
         finding.location.file
         for finding in compared.findings
         if finding.rule == _INVALID and finding.location
     )
-    return next(found, "")
+    return next(texts, "")
 
 
 def _verdict(
@@ -105,18 +105,18 @@ def _verdict(
         under = f" under {strategy.value}" if latest >= 0 else " as the first schema of a topic"
         return Text.assemble(("✗ refused", "bold red"), under)
     if latest < 0:
-        said = " as v0, the first schema of a topic: nothing was compared"
+        text = " as v0, the first schema of a topic: nothing was compared"
     elif not decision.known:
-        said = f" under {strategy.value} as v{decision.version}"
+        text = f" under {strategy.value} as v{decision.version}"
     elif (decision.version or 0) < latest:
         equal = f"v{decision.version}, which it equals"
-        said = f" as {equal}: v{latest} stays the latest, and nothing changes"
-        return Text.assemble(("⚠ accepted", "bold yellow"), said)
+        text = f" as {equal}: v{latest} stays the latest, and nothing changes"
+        return Text.assemble(("⚠ accepted", "bold yellow"), text)
     else:
-        said = f" as v{decision.version}, which it equals"
+        text = f" as v{decision.version}, which it equals"
     if held_back:
-        return Text.assemble(("✗ held back", "bold red"), f": Pulsar would accept it{said}")
-    return Text.assemble(("✓ accepted", "bold green"), said)
+        return Text.assemble(("✗ held back", "bold red"), f": Pulsar would accept it{text}")
+    return Text.assemble(("✓ accepted", "bold green"), text)
 
 
 # Whether a client may connect, in a terminal: the steps of the decision, then its end.

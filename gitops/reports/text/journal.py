@@ -47,17 +47,17 @@ def _counts(run: JournalRun) -> str:
     """`3 of 5 actions done, 1 failed, 1 not tried`, with those of earlier applies."""
     done = run.done_before + run.count(Outcome.DONE)
     total = run.done_before + run.actions
-    said = [f"{done:,} of {count(total, 'action')} done"]
+    texts = [f"{done:,} of {count(total, 'action')} done"]
     others = (Outcome.FAILED, Outcome.UNKNOWN)
-    said += [f"{n:,} {WORDS[outcome]}" for outcome in others if (n := run.count(outcome))]
-    said += [f"{run.closings:,} set back"] if run.closings else []
+    texts += [f"{n:,} {WORDS[outcome]}" for outcome in others if (n := run.count(outcome))]
+    texts += [f"{run.closings:,} set back"] if run.closings else []
     open_still = sum(
         attempt.closes and attempt.outcome is not Outcome.DONE for attempt in run.attempts
     )
-    said += [f"{open_still:,} not set back"] if open_still else []
+    texts += [f"{open_still:,} not set back"] if open_still else []
     left = run.actions - run.tried
-    said += [f"{left:,} not tried"] if left > 0 else []
-    return ", ".join(said)
+    texts += [f"{left:,} not tried"] if left > 0 else []
+    return ", ".join(texts)
 
 
 def _line(attempt: Attempt) -> tuple[Text, ...]:
@@ -99,10 +99,10 @@ def _value(value: object) -> str:
 def _made(runs: Sequence[JournalRun]) -> str:
     """`2 namespaces created, 11 versions registered`: everything that these applies did."""
     ended = [(action.get("action"), outcome) for action, outcome in final_outcomes(runs)]
-    said = [count(n, *words) for kind, words in _MADE.items() if (n := ended.count((kind, _DONE)))]
+    texts = [count(n, *words) for kind, words in _MADE.items() if (n := ended.count((kind, _DONE)))]
     unknown = sum(outcome is Outcome.UNKNOWN for _, outcome in ended)
-    said += [f"{unknown:,} {WORDS[Outcome.UNKNOWN]}"] if unknown else []
-    return f"in all: {', '.join(said) or 'nothing'}"
+    texts += [f"{unknown:,} {WORDS[Outcome.UNKNOWN]}"] if unknown else []
+    return f"in all: {', '.join(texts) or 'nothing'}"
 
 
 def _next(result: JournalResult) -> Iterator[Text]:

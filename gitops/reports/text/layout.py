@@ -56,8 +56,8 @@ class Hanging:
             return
         first, text = _split(self.text, width, console)
         yield first
-        for each in text.wrap(console, width - self.indent):
-            yield Text(" " * self.indent).append_text(each)
+        for item in text.wrap(console, width - self.indent):
+            yield Text(" " * self.indent).append_text(item)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _Rows:
     def _title_widths(self, width: int) -> Sequence[int]:
         """With a first column that leaves room for the others, so that few long names move few."""
         first, *rest = self.widths or (0,)
-        others = sum(each + _GAP for each in rest)
+        others = sum(number + _GAP for number in rest)
         return [max(0, min(first, width - others)), *rest]
 
     def _gap(self, width: int) -> int:

@@ -66,7 +66,7 @@ def plans_text(result: PlansResult) -> RenderableType:
     commit = result.commit()
     parts = [_registry_plan(plan, result.excerpt, commit) for plan in result.plans]
     parts += skew_text(version_skews([planned.plan for planned in result.plans if planned.plan]))
-    return Group(*[part for each in parts for part in (each, Text(""))][:-1])
+    return Group(*[part for item in parts for part in (item, Text(""))][:-1])
 
 
 def skew_text(skews: Sequence[VersionSkew]) -> list[RenderableType]:
@@ -76,7 +76,7 @@ def skew_text(skews: Sequence[VersionSkew]) -> list[RenderableType]:
     rows = [
         (
             Text(safe(str(skew.topic))),
-            *(Text(safe(each)) for each in versions_text(skew).rsplit("; ", 1)),
+            *(Text(safe(text)) for text in versions_text(skew).rsplit("; ", 1)),
         )
         for skew in skews[:_SHOWN_SKEWS]
     ]
@@ -107,12 +107,12 @@ def plan_report(plan: Plan, excerpt: Excerpt, *, files: str, seconds: float) -> 
     parts += plan_body(plan, excerpt)
     causes = [cause.finding for cause in causes_of(plan.findings)]
     counts = [cause for cause in causes if cause.severity >= Severity.WARNING]
-    said: list[RenderableType] = [count_line(counts)] if counts else []
+    texts: list[RenderableType] = [count_line(counts)] if counts else []
     took = ("   ", (f"{seconds:.1f} s", "dim"))
     if plan.keep_going:
         remaining = skip_blocked_subjects(plan, Severity.ERROR)
-        said += [skipped_text(remaining.skipped, planned=True)] if remaining.skipped else []
-    return Group(*parts, *said, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
+        texts += [skipped_text(remaining.skipped, planned=True)] if remaining.skipped else []
+    return Group(*parts, *texts, *_unmanaged(plan), Text.assemble(plan_summary(plan), *took))
 
 
 def _head(plan: Plan, files: str) -> Text:
@@ -127,8 +127,8 @@ def headline_text(report: CheckReport) -> RenderableType:
     return Hanging(_in_colour(headline(report, rows_of(report.registries))), 2)
 
 
-def _in_colour(said: str) -> Text:
-    return Text(safe(said), style=_VERDICTS.get(said[0], "bold"))
+def _in_colour(text: str) -> Text:
+    return Text(safe(text), style=_VERDICTS.get(text[0], "bold"))
 
 
 def broker_text(broker: BrokerSettings) -> list[RenderableType]:
@@ -146,18 +146,18 @@ def _unmanaged(plan: Plan) -> Iterator[RenderableType]:
     managed = {topic for topic in plan.unmanaged if subject_name(topic.namespace) in plan.observed}
     other_topics = [topic for topic in plan.unmanaged if topic not in managed]
     if managed:
-        one = len(managed) == 1
-        said = f"{_count(len(managed), 'unmanaged topic')} (in the registry, not in git)"
-        adopts = f"pulsar-gitops import adopts {'it' if one else 'them'}"
-        deletes = f", plan --prune deletes {'its schema' if one else 'their schemas'}"
-        yield Text(f"{said}: {adopts}{'' if plan.prune else deletes}")
+        is_single = len(managed) == 1
+        text = f"{_count(len(managed), 'unmanaged topic')} (in the registry, not in git)"
+        adopts = f"pulsar-gitops import adopts {'it' if is_single else 'them'}"
+        deletes = f", plan --prune deletes {'its schema' if is_single else 'their schemas'}"
+        yield Text(f"{text}: {adopts}{'' if plan.prune else deletes}")
         yield _by_namespace(sorted(managed))
     if spaces := sorted({*plan.unmanaged_namespaces, *(topic.namespace for topic in other_topics)}):
-        said = _count(len(spaces), "unmanaged namespace")
+        text = _count(len(spaces), "unmanaged namespace")
         names = " ".join(safe(str(name)) for name in spaces)
         it = "it" if len(spaces) == 1 else "them"
         yield Text(
-            f"{said} (earlier files had {it}): pulsar-gitops import {names} adopts {it}, "
+            f"{text} (earlier files had {it}): pulsar-gitops import {names} adopts {it}, "
             "schemas delete deletes a schema"
         )
         yield _by_namespace(other_topics, spaces)
@@ -179,7 +179,9 @@ def _by_namespace(
     names: dict[NamespaceName, list[str]] = {name: [] for name in namespaces}
     for topic in topics:
         names.setdefault(topic.namespace, []).append(safe(_short(topic)))
-    rows = [(Text(safe(str(name))), Text(", ".join(its))) for name, its in sorted(names.items())]
+    rows = [
+        (Text(safe(str(name))), Text(", ".join(texts))) for name, texts in sorted(names.items())
+    ]
     return Padding(align_columns(rows), (0, 0, 0, 4), expand=False)
 
 
@@ -190,10 +192,10 @@ def _short(topic: TopicName) -> str:
 def plan_summary(plan: Plan) -> Text:
     """`2 to change, 1 refused, 210 unchanged`."""
     counts = summary(plan)
-    said = [
-        f"{counts[key]:,} {one if counts[key] == 1 else many}"
-        for key, one, many in _SUMMARY
+    texts = [
+        f"{counts[key]:,} {text if counts[key] == 1 else many}"
+        for key, text, many in _SUMMARY
         if counts[key]
     ]
     style = "bold red" if counts["refused"] else "bold"
-    return Text(", ".join(said) or "nothing to do", style=style)
+    return Text(", ".join(texts) or "nothing to do", style=style)

@@ -123,16 +123,16 @@ def plan_body(
     shared = [cause for cause in causes if cause.is_shared]
     known = {finding for cause in shared for finding in cause.members}
     alone = [cause for cause in causes_of(other_findings) if not known.issuperset(cause.members)]
-    told = sorted([*shared, *alone], key=lambda cause: -cause.finding.severity)
-    errors = [cause for cause in told if cause.finding.severity is Severity.ERROR]
+    items = sorted([*shared, *alone], key=lambda cause: -cause.finding.severity)
+    errors = [cause for cause in items if cause.finding.severity is Severity.ERROR]
     parts = [_cause_block(error, blocks, excerpt) for error in errors]
     own = [_with_verdict(_of_own(block, known, before), besides) for block in blocks]
     own.sort(key=lambda block: block.rank)
     parts += _blocks([block for block in own if block.sign == _REFUSED], excerpt)
     parts += beside_errors
     parts += _blocks([block for block in own if block.sign != _REFUSED], excerpt)
-    parts += [_cause_block(cause, blocks, excerpt) for cause in told if cause not in errors]
-    return [each for part in parts for each in (part, Text(""))]
+    parts += [_cause_block(cause, blocks, excerpt) for cause in items if cause not in errors]
+    return [item for part in parts for item in (part, Text(""))]
 
 
 def _of_own(
@@ -153,10 +153,10 @@ def _of_own(
 
 def _with_verdict(block: _Block, besides: Mapping[TopicName, str]) -> _Block:
     """`2 clients first`, `compatible, 1 warning`: what Pulsar accepts clients may not read."""
-    said = besides.get(block.subject, "") if isinstance(block.subject, TopicName) else ""
-    if not said or block.columns[-1:] != (_COMPATIBLE,):
+    text = besides.get(block.subject, "") if isinstance(block.subject, TopicName) else ""
+    if not text or block.columns[-1:] != (_COMPATIBLE,):
         return block
-    sign, _, why = said.partition(" ")
+    sign, _, why = text.partition(" ")
     columns = (*block.columns[:-1], why if sign == _REFUSED else f"{_COMPATIBLE}, {why}")
     return replace(
         block, sign=_REFUSED if sign == _REFUSED else block.sign, columns=columns, is_odd=True
@@ -182,8 +182,8 @@ def _action_blocks(actions: Sequence[Action]) -> Iterator[_Block]:
     subjects: dict[AnySubject, list[Action]] = {}
     for action in actions:
         subjects.setdefault(subject_of(action), []).append(action)
-    for subject, its in subjects.items():
-        yield _subject_block(subject, its)
+    for subject, members in subjects.items():
+        yield _subject_block(subject, members)
 
 
 def _subject_block(subject: AnySubject, actions: list[Action]) -> _Block:
@@ -253,29 +253,29 @@ def _notice_blocks(plan: Plan) -> Iterator[_Block]:
 
 
 def _without_effect(notice: SchemaWithoutEffect) -> _Block:
-    said = (
+    text = (
         f"Pulsar answers v{notice.equal_version} for this schema and keeps "
         f"v{notice.latest_version} as the latest: a revert does not roll back. "
         "See `pulsar-gitops explain PLAN-R003`."
     )
     columns = (f"same as v{notice.equal_version}, latest is v{notice.latest_version}",)
-    return _Block(sign="!", subject=notice.topic, columns=columns, notes=(said,))
+    return _Block(sign="!", subject=notice.topic, columns=columns, notes=(text,))
 
 
 def _drift(notice: SchemaDrift, registry: str) -> _Block:
-    said = unknown_versions_text(notice.unknown, notice.limit)
+    text = unknown_versions_text(notice.unknown, notice.limit)
     adopt = f"adopt it: {adopt_command(notice.topic, registry)}"
     changes = (change_table(notice.changes),) if notice.changes else ()
     columns = (
         f"same as v{notice.equal_version}, latest is v{notice.latest_version}",
         "" if notice.limit else "not in git",
     )
-    below = tuple(safe(each) for each in (uncertainty_text(notice), adopt) if each)
+    below = tuple(safe(word) for word in (uncertainty_text(notice), adopt) if word)
     return _Block(
         sign="!",
         subject=notice.topic,
         columns=columns,
-        steps=(Text(said), *changes),
+        steps=(Text(text), *changes),
         notes=below,
     )
 
@@ -310,7 +310,7 @@ def _blocks(blocks: Sequence[_Block], excerpt: Excerpt) -> list[RenderableType]:
     signs: dict[str, list[_Block]] = {}
     for block in blocks:
         signs.setdefault(block.sign, []).append(block)
-    widths = {sign: _widths(its) for sign, its in signs.items()}
+    widths = {sign: _widths(members) for sign, members in signs.items()}
     groups: dict[object, list[_Block]] = {}
     for block in blocks:
         groups.setdefault(_shape(block), []).append(block)
@@ -380,5 +380,5 @@ def _render(block: _Block, widths: Sequence[int], excerpt: Excerpt) -> Renderabl
 
 
 def _or_a_waiver(waiver: WaiverProposal) -> str:
-    said = "; ".join(each for each in (waiver.hint, waiver.fits) if each)
-    return f"or a waiver: {safe(waiver.file)} ({safe(said)})"
+    text = "; ".join(word for word in (waiver.hint, waiver.fits) if word)
+    return f"or a waiver: {safe(waiver.file)} ({safe(text)})"

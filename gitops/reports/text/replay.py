@@ -53,10 +53,10 @@ def replay_text(result: ReplayResult) -> RenderableType:
 
 def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> RenderableType:
     """The whole answer; `seconds` is how long it took."""
-    worst, said = verdict(report)
+    worst, text = verdict(report)
     style = STYLES.get(worst, "bold green") if worst > Severity.INFO else "bold green"
     sign = {Severity.ERROR: "✗", Severity.WARNING: "⚠"}.get(worst, "✓" if report.rows else "·")
-    parts: list[RenderableType] = [Text(f"{sign} {said}", style=style), _head(report)]
+    parts: list[RenderableType] = [Text(f"{sign} {text}", style=style), _head(report)]
     parts += [Text(safe(limit), style="dim") for limit in report.limits]
     topics = topics_of(report)
     parts += _overview(topics)
@@ -65,7 +65,7 @@ def replay_report(report: ReplayReport, excerpt: Excerpt, *, seconds: float) -> 
         parts += [*_topic(topic), *_findings(topic, excerpt), Text("")]
     for other_finding in other_findings(report):
         parts += [finding_block(other_finding, excerpt), Text("")]
-    parts += [Text(each, style="dim") for each in direction_legend(report)]
+    parts += [Text(word, style="dim") for word in direction_legend(report)]
     parts += [Text("")] if report.readers else []
     took = Text.assemble(count_line(report.findings), "   ", (f"{seconds:.1f} s", "dim"))
     return Group(*parts, took)
@@ -101,10 +101,10 @@ def _overview(topics: Sequence[TopicResult]) -> Iterator[RenderableType]:
 
 def _overview_line(topic: TopicResult) -> Sequence[Text]:
     style = STYLES.get(topic.worst, "green")
-    said = topic.cell.removeprefix(f"{topic.sign} ")
+    text = topic.cell.removeprefix(f"{topic.sign} ")
     return (
         Text(f"{topic.sign} {safe(str(topic.topic))}", style=style),
-        Text(said),
+        Text(text),
         Text(safe(topic.failing_way), style="dim"),
     )
 
@@ -177,7 +177,7 @@ def _failures(group: ReasonGroup) -> Iterator[RenderableType]:
     yield Text("")
     style = _STYLES.get(group.standing, "") if group.readers else ""
     yield Text(f"{safe(group.title)}:", style=style)
-    width = max(len(f"{each.rows:,}") for each in group.reasons)
+    width = max(len(f"{item.rows:,}") for item in group.reasons)
     for reason in group.reasons[:_MAX_FAILURES]:
         yield from _reason(reason, width)
     left = len(group.reasons) - _MAX_FAILURES
@@ -244,8 +244,8 @@ def _changed(topic: TopicResult) -> Iterator[RenderableType]:
         head = Text.assemble((safe(path) or "(message)", "bold"), "  ")
         head.append(short(example.reason)).append("  ").append(short(example.where), style="cyan")
         yield Padding(head, (0, 0, 0, 2), expand=False)
-        if said := changed_text(example):
-            yield Padding(Text(short(said), style="dim"), (0, 0, 0, _INDENT), expand=False)
+        if text := changed_text(example):
+            yield Padding(Text(short(text), style="dim"), (0, 0, 0, _INDENT), expand=False)
     left = len(examples) - _MAX_FIELDS
     if left > 0:
         yield Text(f"  … {count(left, 'more example')}; `--format json` has all")

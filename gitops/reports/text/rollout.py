@@ -43,9 +43,9 @@ def rollouts_report(report: CheckReport, *, migrated: bool = False) -> Renderabl
     for registry in report.registries:
         parts += _heading(registry)
         refused = [f"✗ {refusal}" for refusal in refusals(registry.rollout)]
-        now = [f"! it does not work now: {each}" for each in registry.rollout.broken]
+        now = [f"! it does not work now: {text}" for text in registry.rollout.broken]
         notes = [f"! {note}" for note in registry.rollout.notes]
-        parts += [Padding(Text(safe(each)), _INDENT) for each in (*now, *refused, *notes)]
+        parts += [Padding(Text(safe(text)), _INDENT) for text in (*now, *refused, *notes)]
         planned_rollout = PlannedRollout(plan=registry.plan, rollout=registry.rollout)
         steps = [
             *_acts(planned_rollout, report),
@@ -98,13 +98,13 @@ def _acts(
     planned: PlannedRollout, report: CheckReport, collection: Collection[str] = ()
 ) -> list[RenderableType]:
     rollout = planned.rollout
-    found: list[RenderableType] = [
+    texts: list[RenderableType] = [
         Padding(Text(f"✗ {safe(block_line)}"), _INDENT)
         for block_line in block_lines(rollout, collection)
     ]
     acts = list(lines(rollout, planned.plan, merged_already=not report.base, said=collection))
     width = len(str(len(acts)))
-    return found + [Padding(_act(line, width), _INDENT) for line in acts]
+    return texts + [Padding(_act(line, width), _INDENT) for line in acts]
 
 
 def _act(line: Line, width: int) -> RenderableType:

@@ -47,14 +47,14 @@ def capture_text(result: CaptureResult) -> Output:
     lines = []
     for restore in result.topics:
         manifest = restore.manifest
-        number = sum(each.messages for each in manifest.partitions)
+        number = sum(item.messages for item in manifest.partitions)
         end = "" if manifest.is_complete else " so far: --resume goes on"
         lines.append(f"{restore.topic}: {count(number, 'message')} in {restore.folder}{end}")
         left_out: Counter[str] = Counter()
         for partition in manifest.partitions:
             left_out.update(partition.left_out)
         lines += [f"  left out: {count(n, 'message')} {why}" for why, n in left_out.items()]
-        if compacted := sum(each.compacted for each in manifest.partitions):
+        if compacted := sum(item.compacted for item in manifest.partitions):
             lines.append(f"  {_compacted(compacted)}")
         if missing := manifest.without_schema:
             lines.append(f"  {_without_schema(missing)}")

@@ -215,13 +215,13 @@ class AvroDefinitions:
     def _broken(self) -> Iterator[Finding]:
         """The files of shared types that are not JSON: the same findings for all who lack one."""
         for file, (text, error) in self._shared.broken.items():
-            found = json_mistake(text, str(error), error.offset)
+            items = json_mistake(text, str(error), error.offset)
             yield make_finding(
                 "AVRO-P001",
-                one_line(f"{_NO_JSON}{found.message}"),
-                location=positions_in(file, text).at_offset(found.offset),
+                one_line(f"{_NO_JSON}{items.message}"),
+                location=positions_in(file, text).at_offset(items.offset),
                 subject=file,
-                hint=one_line(found.hint),
+                hint=one_line(items.hint),
             )
 
     def _expand(self, given: DefinitionText) -> Expansion | None:
@@ -270,8 +270,8 @@ class AvroDefinitions:
     ) -> tuple[str, Location, str]:
         """The message, the place and the hint."""
         if problem.offset is not None:
-            found = json_mistake(given.text, problem.message.removeprefix(_NO_JSON), problem.offset)
-            return f"{_NO_JSON}{found.message}", given.places.at_offset(found.offset), found.hint
+            items = json_mistake(given.text, problem.message.removeprefix(_NO_JSON), problem.offset)
+            return f"{_NO_JSON}{items.message}", given.places.at_offset(items.offset), items.hint
         place = self._place(problem.pointer, given, whole)
         definition = _json(whole.text)
         misspelt = misspelt_member(problem, definition)

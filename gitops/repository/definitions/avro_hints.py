@@ -49,7 +49,7 @@ def type_hint(problem: AvroProblem, definition: Any, shared: Iterable[str]) -> s
     own = [full for full, _, _ in named_types(definition)]
     full_names = dict.fromkeys([*own, *shared])
     short = {full.rpartition(".")[2]: full for full in full_names}
-    words = {**short, **{each: each for each in (*full_names, *_TYPES)}}
+    words = {**short, **{text: text for text in (*full_names, *_TYPES)}}
     near = closest(name, words)
     if near:
         return f"did you mean {words[near]}?"

@@ -34,7 +34,7 @@ def types_in(definition: Any) -> Iterator[tuple[dict[str, Any], str]]:  # noqa: 
     while waiting:
         node, at = waiting.pop()
         if isinstance(node, list):
-            waiting += [(each, f"{at}/{i}") for i, each in enumerate(node)]
+            waiting += [(value, f"{at}/{i}") for i, value in enumerate(node)]
         if isinstance(node, dict):
             yield node, at
             waiting += [(box[key], at + step) for step, box, key in children(node)]
@@ -149,7 +149,7 @@ def may_have_ignored_members(text: str) -> bool:
     """Whether it pays to read the definition for them: one without is told at once."""
     words = set(_MEMBER.findall(text)) - _OWN
     return any(_meant(word) for word in words) or any(
-        '"name"' not in each for each in _INNERMOST.findall(text)
+        '"name"' not in value for value in _INNERMOST.findall(text)
     )
 
 

@@ -44,14 +44,14 @@ _BOM: Final = "\ufeff"
 _TYPOGRAPHIC: Final = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 
 
-def json_mistake(text: str, told: str, offset: int) -> JsonMistake:
+def json_mistake(text: str, message: str, offset: int) -> JsonMistake:
     """The mistake that made the text no JSON, else the place with the parser's own words."""
-    failure = _Failure(text, blank_comments(text), told, min(offset, len(text)))
+    failure = _Failure(text, blank_comments(text), message, min(offset, len(text)))
     for look in _LOOKS:
-        found = look(failure)
-        if found is not None:
-            return found
-    return JsonMistake(told, offset)
+        items = look(failure)
+        if items is not None:
+            return items
+    return JsonMistake(message, offset)
 
 
 def _conflict(failure: _Failure) -> JsonMistake | None:
@@ -63,7 +63,7 @@ def _no_number(failure: _Failure) -> JsonMistake | None:
     match = _NO_NUMBER.match(failure.told)
     if match is None:
         return None
-    places = (each.start() for each in _TOKEN.finditer(failure.blanked) if each[0] == match[1])
+    places = (item.start() for item in _TOKEN.finditer(failure.blanked) if item[0] == match[1])
     return JsonMistake(
         failure.told, next(places, failure.at), "JSON has no such number: write another one"
     )

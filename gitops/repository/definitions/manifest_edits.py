@@ -49,8 +49,8 @@ def manifest_definition(file: str, text: str, place: str) -> Definition | None:
 def definition_texts(file: str, text: str) -> Iterator[str]:
     """The JSON texts of the definitions inside a topic's manifest."""
     for path, value, manifest in _definitions(file, text):
-        if found := inline_definition(value, manifest, path):
-            yield found.text
+        if result := inline_definition(value, manifest, path):
+            yield result.text
 
 
 def _definitions(file: str, text: str) -> Iterator[tuple[Path, object, Manifest[TopicDocument]]]:
@@ -192,8 +192,8 @@ def _child(node: yaml.Node, part: str) -> _Member | None:
         is_index = part.isdigit() and int(part) < len(node.value)
         return _Member(node.value[int(part)], None, node) if is_index else None
     if isinstance(node, yaml.MappingNode):
-        found = ((key, value) for key, value in node.value if key.value == part)
-        return next((_Member(value, key, node) for key, value in found), None)
+        items = ((key, value) for key, value in node.value if key.value == part)
+        return next((_Member(value, key, node) for key, value in items), None)
     return None
 
 
@@ -262,10 +262,10 @@ class _YamlDefinition(Definition):
         if member is None or None in written:
             return None
         if not member.in_block:
-            return super().append(array, [each for each in written if each])
+            return super().append(array, [text for text in written if text])
         last = self._yaml.member(f"{array}/{len(self.items(array)) - 1}") or member
         blanks = self._blanks(member)
-        return self._add_line(last, f"\n{blanks}".join(f"- {each}" for each in written), blanks)
+        return self._add_line(last, f"\n{blanks}".join(f"- {text}" for text in written), blanks)
 
     def insert_item(self, array: str, index: int, value: str) -> str | None:
         member, written = self._yaml.member(f"{array}/{max(index - 1, 0)}"), self._written(value)

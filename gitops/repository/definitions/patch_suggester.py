@@ -141,7 +141,7 @@ class PatchSuggester:
         if not self.by_subject:
             self._found[self.new.text] = self._severities(findings)
         places: dict[tuple[str, str, str, bool], _Place] = {}
-        for finding in sorted(findings, key=lambda each: -each.severity):  # a patch is for an error
+        for finding in sorted(findings, key=lambda item: -item.severity):  # a patch is for an error
             if key := self._key(finding):
                 places.setdefault(key, _Place([])).findings.append(finding)
         return places
@@ -187,9 +187,9 @@ class PatchSuggester:
     def _join_on_line(self, group: Sequence[tuple[Change, _Place]]) -> None:
         (change, first), *other_changes = group
         apart = [change]
-        for each, _ in other_changes:
-            apart += [each] if is_apart(each, apart) else []
-        joined = [place for each, place in group if each in apart]
+        for items, _ in other_changes:
+            apart += [items] if is_apart(items, apart) else []
+        joined = [place for entries, place in group if entries in apart]
         edited = with_changes(self.new.text, apart)
         is_good = len(joined) > 1 and self._helps(edited, joined)
         if is_good and first.edit:
@@ -235,7 +235,7 @@ class PatchSuggester:
 
         One edit does if it is no rename.
         """
-        sides = {each.new_reads: each for each in map(_problem, reversed(finding.members))}
+        sides = {item.new_reads: item for item in map(_problem, reversed(finding.members))}
         first, *other_problems = [sides[key] for key in sorted(sides, reverse=True)]
         if not first.is_rename:
             yield from self._edits_of(first, finding, self.new)

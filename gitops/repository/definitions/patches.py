@@ -93,11 +93,11 @@ def _old_type(problem: Problem, new: Definition, old: Definition | None) -> str 
     """The type as it was."""
     if old is None:
         return None
-    mine, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
-    kind, edited = old.at(other), new.at(mine)
-    if kind is None or not mine or edited is None or _added_content(edited, kind):
+    text, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
+    kind, edited = old.at(other), new.at(text)
+    if kind is None or not text or edited is None or _added_content(edited, kind):
         return None
-    return new.replace(mine, kind)
+    return new.replace(text, kind)
 
 
 _TYPE_MEMBERS: Final = frozenset(
@@ -143,10 +143,10 @@ def _old_name(problem: Problem, new: Definition, old: Definition | None) -> str 
     """The name of the type as it was, which another file may define now."""
     if old is None:
         return None
-    mine, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
-    if not mine or old.at(f"{other}/type") not in _NAMED:
+    text, other = _type(problem.pointer, new), _type(problem.old_pointer, old)
+    if not text or old.at(f"{other}/type") not in _NAMED:
         return None
-    return new.replace(mine, json.dumps(_type_name(old, other)))
+    return new.replace(text, json.dumps(_type_name(old, other)))
 
 
 def _symbols(problem: Problem, new: Definition, old: Definition | None) -> str | None:

@@ -92,9 +92,9 @@ class ProtoPositions:
         if file not in self._texts:
             self._texts[file] = _Text(self._sources.data(file).decode("utf-8", "replace"))
         text = self._texts[file]
-        found = text.characters(span)
-        line, column = text.lines.position(found.start)
-        length = text.lines.length_on_line(found)
+        items = text.characters(span)
+        line, column = text.lines.position(items.start)
+        length = text.lines.length_on_line(items)
         return Location(file=file, line=line, column=column, length=length, pointer=pointer)
 
     def _spans(self, name: str) -> Mapping[_Path, Sequence[int]]:

@@ -115,13 +115,13 @@ def files_in_import_order(files: Files, root: str) -> Iterator[str]:
     return client_envelopes.files_in_import_order(root, lambda name: files[name][0].dependency)
 
 
-def _names(found: Iterable[DescriptorProto], prefix: str) -> Iterator[str]:
-    waiting = [(each, prefix) for each in found]
+def _names(items: Iterable[DescriptorProto], prefix: str) -> Iterator[str]:
+    waiting = [(item, prefix) for item in items]
     while waiting:
         message, before = waiting.pop()
         name = f"{before}.{message.name}" if before else message.name
         yield name
-        waiting += [(each, name) for each in message.nested_type]
+        waiting += [(item, name) for item in message.nested_type]
 
 
 def _member(data: bytes) -> bytes:

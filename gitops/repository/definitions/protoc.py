@@ -97,7 +97,7 @@ class Protoc:
         output.unlink(missing_ok=True)
         command = [
             *(sys.executable, "-m", "grpc_tools.protoc"),
-            *(f"-I{each}" for each in dict.fromkeys((folder or ".", "."))),
+            *(f"-I{text}" for text in dict.fromkeys((folder or ".", "."))),
             *("--include_imports", *options, f"--descriptor_set_out={output.name}", *files),
         ]
         try:

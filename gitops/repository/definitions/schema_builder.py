@@ -217,15 +217,15 @@ class SchemaBuilder:
         JSON: a list of types is no mistake there. A cycle of types and twins are reported where
         one of them is used.
         """
-        found: list[Finding] = []
+        items: list[Finding] = []
         for file in files:
             text = None if file in self._own else _text_of(file, self._sources)
             if text is not None:
                 given = DefinitionText(text=text, places=JsonPositions(file, text), file=file)
                 findings = self._avro.read(given, file, SchemaType.JSON).findings
                 # A shared type may be an enum: it is part of a topic's definition.
-                found += [finding for finding in findings if finding.rule != "AVRO-W011"]
-        return found
+                items += [finding for finding in findings if finding.rule != "AVRO-W011"]
+        return items
 
     def _pair(
         self, document: SchemaDocument | ClientSchemaDocument, place: Place

@@ -62,7 +62,7 @@ def named_types(node: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:  # noqa
     while waiting:
         here, namespace, at = waiting.pop()
         if isinstance(here, list):
-            waiting += [(each, namespace, f"{at}/{i}") for i, each in enumerate(here)][::-1]
+            waiting += [(value, namespace, f"{at}/{i}") for i, value in enumerate(here)][::-1]
         if not isinstance(here, dict):
             continue
         inner = namespace
@@ -155,14 +155,14 @@ class SharedTypes:
         Nobody knows what they define, so a type that is not found may be theirs. Definitions
         beside manifests are left out: these tell of them.
         """
-        found = {}
+        grouped = {}
         for file in self._sources.paths:
             if file.endswith(".avsc") and not file.startswith(WITH_MANIFESTS):
                 with suppress(UnreadableFileError, UnicodeDecodeError, RecursionError):
                     text = self._sources.data(file).decode()
                     if wrong := _wrong(text):
-                        found[file] = text, wrong
-        return found
+                        grouped[file] = text, wrong
+        return grouped
 
     def expand(self, text: str, own_file: str | None) -> Expansion:
         """The value at the start of `text` with shared types put in.
@@ -190,11 +190,11 @@ class SharedTypes:
     def _types_of(self, file: str) -> list[SharedType]:
         try:
             text = self._sources.data(file).decode()
-            found = list(named_types(read_json(text)))
+            texts = list(named_types(read_json(text)))
         except (UnreadableFileError, UnicodeDecodeError, JsonTextError, RecursionError):
             # Reported where a manifest names the file; nobody can use what it defines.
             return []
-        return [SharedType(name=name, file=file, pointer=at, node=node) for name, at, node in found]
+        return [SharedType(name=name, file=file, pointer=at, node=node) for name, at, node in texts]
 
 
 def _wrong(text: str) -> JsonTextError | None:
@@ -225,15 +225,15 @@ class _Expander:
         if isinstance(node, str):
             return self._reference(node, namespace, at)
         if isinstance(node, list):
-            return [self._type(each, namespace, f"{at}/{i}") for i, each in enumerate(node)]
+            return [self._type(item, namespace, f"{at}/{i}") for i, item in enumerate(node)]
         if not isinstance(node, dict):
             return node
         kind = kind_of(node)
         if kind in NAMED:
             return self._definition(node, namespace, at)
         if kind and kind not in PRIMITIVES | {"array", "map"}:
-            found = self._reference(kind, namespace, at)
-            return node if found == kind else found
+            value = self._reference(kind, namespace, at)
+            return node if value == kind else value
         return self._members(node, namespace, at)
 
     def _definition(self, node: dict[str, Any], namespace: str, at: str) -> Any:  # noqa: ANN401

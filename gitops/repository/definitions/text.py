@@ -206,7 +206,7 @@ def definition_file(
 
 
 def _is_folder(path: str, sources: TrackedFiles) -> bool:
-    return path == "." or any(each.startswith(f"{path}/") for each in sources.paths)
+    return path == "." or any(text.startswith(f"{path}/") for text in sources.paths)
 
 
 def _near(file: str, manifest: Manifest[Any], sources: TrackedFiles) -> str:

@@ -86,10 +86,10 @@ class Definition:
 
     def items(self, array: str) -> list[str]:
         """The texts of an array's items."""
-        found: list[str] = []
-        while (item := self.at(f"{array}/{len(found)}")) is not None:
-            found.append(item)
-        return found
+        texts: list[str] = []
+        while (item := self.at(f"{array}/{len(texts)}")) is not None:
+            texts.append(item)
+        return texts
 
     def _gap(self, array: str, first: int, second: int) -> str:
         """The blanks between the comma behind one item and the next item."""
@@ -177,8 +177,8 @@ def by_lines(text: str, changes: Iterable[Change]) -> list[list[Change]]:
     lines, groups = Lines(text), dict[int, list[Change]]()
     for change in changes:
         first, last = (lines.position(at)[0] for at in (change.start, change.end))
-        its = range(first, last + 1)
-        group = next((groups[line] for line in its if line in groups), [])
+        members = range(first, last + 1)
+        group = next((groups[line] for line in members if line in groups), [])
         group.append(change)
-        groups |= {line: group for line in its if line not in groups}
+        groups |= {line: group for line in members if line not in groups}
     return list({id(group): group for group in groups.values()}.values())

@@ -36,7 +36,7 @@ def read_upload(schema: str, schema_type: str | None, properties: Sequence[str])
     Without a type the file is what `pulsar-admin schemas upload` takes: a JSON object of `type`,
     `schema` and `properties`. Raises UsageError.
     """
-    given = dict(_property(one) for one in properties)
+    given = dict(_property(member) for member in properties)
     if schema in WITHOUT_DEFINITION:
         if schema_type not in (None, schema):
             raise UsageError(f"{schema} is not {schema_type}", hint="--type is the type of a file")

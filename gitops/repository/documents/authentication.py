@@ -268,18 +268,18 @@ def secret_offsets(parsed: ParsedYaml, model: type[BaseModel]) -> Iterator[tuple
 @cache
 def secret_keys(model: type[BaseModel]) -> frozenset[str]:
     """The keys anywhere in a document whose type is Secret although their names do not tell."""
-    found: set[str] = set()
+    texts: set[str] = set()
     models, seen = [model], {model}
     while models:
         for name, field in models.pop().model_fields.items():
             key = field.alias or name
             inner = [*field.metadata, *_parts(field.annotation)]
             if IS_SECRET in inner and not _SECRET_KEY.search(key):
-                found.add(key)
-            below = {each for each in inner if isinstance(each, type)} - seen
-            models += [each for each in below if issubclass(each, BaseModel)]
+                texts.add(key)
+            below = {value for value in inner if isinstance(value, type)} - seen
+            models += [item for item in below if issubclass(item, BaseModel)]
             seen |= below
-    return frozenset(found)
+    return frozenset(texts)
 
 
 def _parts(annotation: object) -> Iterator[object]:

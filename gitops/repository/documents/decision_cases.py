@@ -151,8 +151,8 @@ def _case(content: object, default: BrokerSettings) -> Case:
 
 
 def _broker(line: _Line, default: BrokerSettings) -> BrokerSettings:
-    said = {"release": line.broker, _LEGACY_JSON: line.schema_json_allow_legacy_jackson_format}
-    given = {name: value for name, value in said.items() if value is not None}
+    grouped = {"release": line.broker, _LEGACY_JSON: line.schema_json_allow_legacy_jackson_format}
+    given = {name: value for name, value in grouped.items() if value is not None}
     return replace(default, **given)  # type: ignore[arg-type] # fields by name
 
 

@@ -74,11 +74,11 @@ def _schema(kind: str, model: type[Document]) -> dict[str, Any]:
 def _clean(value: Any) -> Any:  # noqa: ANN401 - JSON
     """Without titles, and without the null that only says that a key may be left out."""
     if isinstance(value, list):
-        return [_clean(each) for each in value]
+        return [_clean(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _clean(each) for key, each in value.items() if not _is_noise(key, each)}
-    choices = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+    kept = {key: _clean(item) for key, item in value.items() if not _is_noise(key, item)}
+    choices = [item for item in kept.get("anyOf", ()) if item != {"type": "null"}]
     if len(choices) == 1 and len(kept["anyOf"]) > 1:
         del kept["anyOf"]
         return {**choices[0], **kept}

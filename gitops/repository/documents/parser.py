@@ -106,19 +106,19 @@ class Manifest(Generic[D]):
 
     def _report(self, problems: list[DocumentProblem]) -> None:
         # In a manifest of another kind, all that follows from it is noise.
-        other_kind = [each for each in problems if self._is_other_kind(each)]
+        other_kind = [item for item in problems if self._is_other_kind(item)]
         saved: Salvage[D] = Salvage() if other_kind else salvage(self.parsed.value, self.model)
-        told = other_kind or [*problems, *saved.more]
+        parts = other_kind or [*problems, *saved.more]
         unread = {
             yaml_problem.path[:-1]
             for yaml_problem in self.parsed.problems
             if yaml_problem.rule == "REPO-R009"
         }
-        misspelt = {(*each.path[:-1], each.instead) for each in told if each.at_key}
-        for problem in told:
+        misspelt = {(*part.path[:-1], part.instead) for part in parts if part.at_key}
+        for problem in parts:
             if problem.rule == "REPO-R002" and self._secrets:
                 self._hide(problem)
-        for problem in told:
+        for problem in parts:
             there = problem.path in unread or (*problem.path, problem.missing) in misspelt
             if not problem.missing or not there:
                 hint = problem.hint or self._value_by_path(problem)
@@ -150,7 +150,7 @@ class Manifest(Generic[D]):
 
     def _follows(self, rule: str, path: Path) -> bool:
         """Whether a finding is about a key that goes with one whose value is lost."""
-        beside = {each[:-1] for each in self._saved.lost}
+        beside = {texts[:-1] for texts in self._saved.lost}
         return (rule in _ABOUT_KEYS and path in beside) or (
             rule == "REPO-R015" and path[:-1] in beside
         )

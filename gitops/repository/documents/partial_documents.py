@@ -90,8 +90,8 @@ def _is_kind(problem: DocumentProblem) -> bool:
 def _copy(value: Any) -> Any:  # noqa: ANN401 - YAML
     """A copy in which no two places share a mapping or list, as aliases do."""
     if isinstance(value, dict):
-        return {key: _copy(each) for key, each in value.items()}
-    return [_copy(each) for each in value] if isinstance(value, list) else value
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
 
 
 def _repair(left: object, problem: DocumentProblem, saved: Salvage[D]) -> bool:

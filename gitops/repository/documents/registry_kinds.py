@@ -59,8 +59,8 @@ def find_kind(name: str, offered: Iterable[EntryPoint] | None = None) -> EntryPo
     them answers must not depend on the order in which they were installed.
     """
     points = _points(offered)
-    found = {point.value: point for point in points if point.name == name}
-    if not found:
+    grouped = {point.value: point for point in points if point.name == name}
+    if not grouped:
         known = did_you_mean_or_list(name, kind_names(points))
         install = "install pulsar-schema-gitops again, or the plug-in that offers this kind"
         raise UsageError(
@@ -68,27 +68,27 @@ def find_kind(name: str, offered: Iterable[EntryPoint] | None = None) -> EntryPo
             where=f"entry points '{GROUP}'",
             hint=f"{known}; or {install}" if known else install,
         )
-    if len(found) > 1:
+    if len(grouped) > 1:
         raise UsageError(
-            f"several packages offer registries of kind '{name}': {', '.join(sorted(found))}",
+            f"several packages offer registries of kind '{name}': {', '.join(sorted(grouped))}",
             where=f"entry points '{GROUP}'",
             hint="uninstall all but one of them",
         )
-    return next(iter(found.values()))
+    return next(iter(grouped.values()))
 
 
 def load_kind(name: str, offered: Iterable[EntryPoint] | None = None) -> RegistryKind[Any]:
     """The kind of this name; raises UsageError where none can be had, or one that is none."""
     point = find_kind(name, offered)
     try:
-        found = point.load()
+        value = point.load()
     except (Exception, SystemExit) as error:
         raise _unusable(point, f"{type(error).__name__}: {error}") from error
-    if not isinstance(found, RegistryKind):
-        raise _unusable(point, f"it is no RegistryKind, but {type(found).__name__}")
-    if not _is_document(found.document):
+    if not isinstance(value, RegistryKind):
+        raise _unusable(point, f"it is no RegistryKind, but {type(value).__name__}")
+    if not _is_document(value.document):
         raise _unusable(point, "its document is no RegistryDocument with a method model()")
-    return found
+    return value
 
 
 @cache
@@ -164,9 +164,9 @@ def _unusable(point: EntryPoint, why: str) -> UsageError:
     )
 
 
-def _is_document(found: object) -> bool:
+def _is_document(value: object) -> bool:
     return (
-        isinstance(found, type)
-        and issubclass(found, RegistryDocument)
-        and not inspect.isabstract(found)
+        isinstance(value, type)
+        and issubclass(value, RegistryDocument)
+        and not inspect.isabstract(value)
     )

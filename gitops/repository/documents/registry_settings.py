@@ -107,7 +107,7 @@ class RegistryDocument(Document):
             kind=self.kind,
             broker=replace(broker, default_retention=None) if may_retain else broker,
             namespaces={
-                NamespaceName.parse(name): each.policies() for name, each in self.namespaces.items()
+                NamespaceName.parse(name): item.policies() for name, item in self.namespaces.items()
             },
             after=self.after or "",
         )

@@ -32,8 +32,8 @@ def known_keys(model: type[BaseModel], path: Path, document: object = None) -> t
     for part in path:
         value = _value(value, part)
         here = _below(here, part) or here
-        here = tuple(each for each in here if _is_kind(each, value)) or here
-    return tuple(sorted({str(key) for each in here for key in _fields(each)}))
+        here = tuple(item for item in here if _is_kind(item, value)) or here
+    return tuple(sorted({str(key) for item in here for key in _fields(item)}))
 
 
 def _value(value: object, part: str | int) -> object:
@@ -50,8 +50,8 @@ def _is_kind(model: type[BaseModel], value: object) -> bool:
 
 def _below(models: tuple[type[BaseModel], ...], part: str | int) -> tuple[type[BaseModel], ...]:
     """The models one step down; a step into a list or a free mapping stays with its models."""
-    found = [_fields(model)[part] for model in models if part in _fields(model)]
-    return tuple(dict.fromkeys(model for annotation in found for model in _models(annotation)))
+    items = [_fields(model)[part] for model in models if part in _fields(model)]
+    return tuple(dict.fromkeys(model for annotation in items for model in _models(annotation)))
 
 
 @cache
@@ -103,18 +103,18 @@ _Say = Callable[[_Error], DocumentProblem]
 
 def problem_of(error: ErrorDetails, document: object, model: type[BaseModel]) -> DocumentProblem:
     """What one of pydantic's errors about `document` means for the one who wrote it."""
-    path, found = _walk(document, error["loc"])
+    path, value = _walk(document, error["loc"])
     read = _Error(
         path=path,
         kind=error["type"],
         context=error.get("ctx", {}),
-        value=found,
+        value=value,
         document=document,
         model=model,
     )
     if not path and error["type"] != OWN_ERROR:
         return DocumentProblem(
-            rule="REPO-R004", message=f"the document must be a mapping, not {_kind(found)}", path=()
+            rule="REPO-R004", message=f"the document must be a mapping, not {_kind(value)}", path=()
         )
     return _SAYINGS.get(error["type"], _anything_else)(read)
 
@@ -179,8 +179,8 @@ def _only_value(error: _Error) -> str | None:
 def _expected_text(what: str) -> _Say:
     def say(error: _Error) -> DocumentProblem:
         fraction = what == _WHOLE_NUMBER and isinstance(error.value, float)
-        found = "a fraction" if fraction else _kind(error.value)
-        message = f"{error.name} must be {what}, not {found}"
+        value = "a fraction" if fraction else _kind(error.value)
+        message = f"{error.name} must be {what}, not {value}"
         hint = _type_hint(what, error.value)
         return DocumentProblem(rule="REPO-R004", message=message, path=error.path, hint=hint)
 

@@ -237,10 +237,10 @@ class _Printer:
             return [f"{start}{flat}{comma}"]
         inner = item.value
         lines = [start + inner.opening]
-        for index, each in enumerate(inner.items):
-            each.above = each.above if index else _without_blank(each.above)
+        for index, element in enumerate(inner.items):
+            element.above = element.above if index else _without_blank(element.above)
             is_last = index + 1 == len(inner.items)
-            lines += self.item(each, indent + _STEP, last=is_last)
+            lines += self.item(element, indent + _STEP, last=is_last)
         lines += _notes(_trimmed(inner), indent + _STEP)
         return [*lines, f"{indent}{inner.closing}{comma}"]
 

@@ -76,13 +76,13 @@ def format_repository(
     """
     sources = TrackedFiles(tree)
     load_settings(sources)
-    found = layout(sources.paths)
-    models = manifests(found)
-    for path in found.waivers:
+    result = layout(sources.paths)
+    models = manifests(result)
+    for path in result.waivers:
         with suppress(UnreadableFileError):
             if is_limit_waiver(sources.data(path)):
                 models[path] = LimitWaiverDocument
-    known = sorted({*models, *found.avsc})
+    known = sorted({*models, *result.avsc})
     wanted = [path for path in known if is_selected(path, paths) and not is_link(path)]
     run = _Run(sources)
     for path in wanted:
@@ -209,8 +209,8 @@ class _Freedom:
 
 def _schemas(client: Client) -> Iterator[SchemaInfo]:
     both: tuple[Consumes | Produces, ...] = (*client.consumes, *client.produces)
-    for each in both:
-        yield from (schema for schema in each.schemas if isinstance(schema, SchemaInfo))
+    for item in both:
+        yield from (schema for schema in item.schemas if isinstance(schema, SchemaInfo))
 
 
 def _is_compared_as_avro(info: SchemaInfo) -> bool:

@@ -56,11 +56,11 @@ class _Attacher:
         self._column = 0
 
     def attach(self) -> None:
-        found = list(comments(self._text, self._tree))
-        events = [(comment.start, comment) for comment in found] + [
+        items = list(comments(self._text, self._tree))
+        events = [(comment.start, comment) for comment in items] + [
             (entry.start, entry) for entry in self._tree.entries
         ]
-        for _, event in sorted(events, key=lambda each: each[0]):
+        for _, event in sorted(events, key=lambda entries: entries[0]):
             if isinstance(event, Comment):
                 self._comment(event)
             elif self._begins_line(event.start) and self._is_below_blank(event.start):

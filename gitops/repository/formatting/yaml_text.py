@@ -35,7 +35,7 @@ def place_of(annotation: object) -> Place:
 
 def below(place: Place, part: str | int) -> Place:
     """The place one step down: a key of a document or of a free mapping, an index of a list."""
-    return tuple(found for each in place for found in _types(_step(each, part)))
+    return tuple(result for value in place for result in _types(_step(value, part)))
 
 
 def rank(place: Place, keys: Iterable[str]) -> dict[str, int]:
@@ -44,7 +44,7 @@ def rank(place: Place, keys: Iterable[str]) -> dict[str, int]:
     Of several documents it is the one that knows most of the keys.
     """
     present = set(keys)
-    known = [_keys(each) for each in place if isinstance(each, type)]
+    known = [_keys(value) for value in place if isinstance(value, type)]
     best = max(known, key=lambda order: len(present & set(order)), default=())
     return {key: index for index, key in enumerate(best)}
 
@@ -77,10 +77,10 @@ def _keys(model: type[BaseModel]) -> tuple[str, ...]:
     """The keys as the class declares them, then those of each class above it."""
     names = dict.fromkeys(
         name
-        for each in model.__mro__
-        if issubclass(each, BaseModel)
-        for name, field in each.model_fields.items()
-        if not any(_has(base, name, field.annotation) for base in each.__bases__)
+        for item in model.__mro__
+        if issubclass(item, BaseModel)
+        for name, field in item.model_fields.items()
+        if not any(_has(base, name, field.annotation) for base in item.__bases__)
     )
     return tuple(model.model_fields[name].alias or name for name in names)
 
@@ -139,12 +139,12 @@ def _print(plain: str, tree: Tree, head: list[str]) -> str:
 
 def _merge(block: Block, other_block: Block, keys: Collection[str] | None = None) -> None:
     """Give a mapping the entries of another one: all of them, or those of `keys`."""
-    wanted = {_name(each.key or ""): each for each in other_block.entries}
-    wanted = {name: each for name, each in wanted.items() if keys is None or name in keys}
+    wanted = {_name(item.key or ""): item for item in other_block.entries}
+    wanted = {name: item for name, item in wanted.items() if keys is None or name in keys}
     kept = [
-        each
-        for each in block.entries
-        if (name := _name(each.key or "")) in wanted or (keys is not None and name not in keys)
+        item
+        for item in block.entries
+        if (name := _name(item.key or "")) in wanted or (keys is not None and name not in keys)
     ]
     for entry in kept:
         new = wanted.pop(_name(entry.key or ""), None)
@@ -252,15 +252,15 @@ class _Printer:
         yield from lines
 
     def _leaf(self, leaf: Leaf, column: int, indent: int) -> list[str]:
-        first, *more = leaf.text.split("\n")
+        first, *texts = leaf.text.split("\n")
         inner = " " * (indent + _STEP)
         if leaf.is_block:
             return self._literal(leaf, column, inner)
-        if not more:
+        if not texts:
             return [leaf.text]
-        lines = [first, *(line.lstrip(" \t") for line in more)]
+        lines = [first, *(line.lstrip(" \t") for line in texts)]
         lines = [line if line.rstrip(" \t").endswith("\\") else line.rstrip() for line in lines]
-        lines[-1] = more[-1].lstrip(" \t")
+        lines[-1] = texts[-1].lstrip(" \t")
         return [lines[0], *(inner + line if line else "" for line in lines[1:])]
 
     def _literal(self, leaf: Leaf, column: int, inner: str) -> list[str]:
@@ -345,7 +345,7 @@ def _from_text(notes: list[str]) -> list[str]:
 def is_same_yaml(left: str, right: str) -> bool:
     """Whether two texts say the same, the order of keys apart."""
     texts = [
-        json.dumps(parse_yaml(each.encode("utf-8", "surrogatepass")).value, sort_keys=True)
-        for each in (left, right)
+        json.dumps(parse_yaml(text.encode("utf-8", "surrogatepass")).value, sort_keys=True)
+        for text in (left, right)
     ]
     return texts[0] == texts[1]

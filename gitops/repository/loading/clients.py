@@ -129,28 +129,28 @@ def _is_known(topic: TopicName, known: set[tuple[NamespaceName, str]]) -> bool:
 
 def _recorded_versions(sources: TrackedFiles) -> set[tuple[NamespaceName, str]]:
     """The topics of all snapshots; those that cannot be read are reported elsewhere."""
-    found = set()
+    items = set()
     for path in sources.paths:
         if path.startswith(SNAPSHOTS):
             with suppress(UnreadableFileError, InvalidNameError):
                 for name in file_references(path, sources.peek(path)).topics:
                     topic = TopicName.parse(name)
-                    found.add((topic.namespace, topic.local_name))
-    return found
+                    items.add((topic.namespace, topic.local_name))
+    return items
 
 
 def _near(topic: TopicName, topics: Iterable[TopicName]) -> TopicName | None:
     """The topic of the namespace that is nearly called so, or the one called so elsewhere."""
-    beside = {each.local_name: each for each in topics if each.namespace == topic.namespace}
-    if found := closest(topic.local_name, beside):
-        return beside[found]
-    same = [each for each in topics if each.local_name == topic.local_name]
+    beside = {item.local_name: item for item in topics if item.namespace == topic.namespace}
+    if value := closest(topic.local_name, beside):
+        return beside[value]
+    same = [item for item in topics if item.local_name == topic.local_name]
     return same[0] if len(same) == 1 else None
 
 
 def _slip(topic: TopicName, topics: Iterable[TopicName]) -> TopicName | None:
     """The topic whose name differs in one letter more, less or other, or in two that swapped."""
-    return next((each for each in topics if _is_slip(str(topic), str(each))), None)
+    return next((item for item in topics if _is_slip(str(topic), str(item))), None)
 
 
 def _is_slip(left: str, right: str) -> bool:
@@ -224,10 +224,10 @@ class _Reader:
         self, given: OneSchema | list[OneSchema], topic: TopicName, path: Path
     ) -> tuple[ClientSchema, ...]:
         if isinstance(given, list):
-            several = [self._schema(each, topic, (*path, i)) for i, each in enumerate(given)]
+            several = [self._schema(item, topic, (*path, i)) for i, item in enumerate(given)]
         else:
             several = [self._schema(given, topic, path)]
-        return tuple(each for each in several if each is not None)
+        return tuple(item for item in several if item is not None)
 
     def _schema(self, given: OneSchema, topic: TopicName, path: Path) -> ClientSchema | None:
         if isinstance(given, str):

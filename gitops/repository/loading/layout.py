@@ -43,65 +43,65 @@ class Layout:
 
 def layout(paths: Iterable[str]) -> Layout:
     """Sort the paths of a repository."""
-    found = Layout()
+    result = Layout()
     for path in paths:
-        _sort(path, path.split("/"), found)
-    return found
+        _sort(path, path.split("/"), result)
+    return result
 
 
-def _sort(path: str, parts: list[str], found: Layout) -> None:
+def _sort(path: str, parts: list[str], result: Layout) -> None:
     top, name = parts[0], parts[-1]
     if path in _FOLDERS:
         # Only a symbolic link looks like a file here: a folder itself is no path of the tree.
-        found.links.append(path)
+        result.links.append(path)
         return
     if top.startswith(".") or top in _FREE_FOLDERS or path == CONFIG or name.startswith("."):
         return
     if top in _OURS and _UNNAMEABLE.search(path):
-        found.unnameable.append(path)
+        result.unnameable.append(path)
     elif name.endswith(".avsc"):
-        found.avsc.append(path)
+        result.avsc.append(path)
     elif top == "namespaces" and len(parts) > 1:
-        _in_namespaces(path, parts, found)
+        _in_namespaces(path, parts, result)
     elif top in ("clients", "waivers") and len(parts) > 1:
-        _in_flat(path, parts, found)
+        _in_flat(path, parts, result)
     elif name.endswith((".yaml", ".yml")):
-        found.foreign.append(path)
+        result.foreign.append(path)
 
 
-def _in_namespaces(path: str, parts: list[str], found: Layout) -> None:
+def _in_namespaces(path: str, parts: list[str], result: Layout) -> None:
     name = parts[-1]
-    if _is_plain_entry(path, name, found):
+    if _is_plain_entry(path, name, result):
         return
     if len(parts) == _TENANT_DEPTH and name == TENANT_FILE:
-        found.tenants.append(path)
+        result.tenants.append(path)
     elif len(parts) != _NAMESPACE_DEPTH:
-        found.misplaced.append((path, "write namespaces/<tenant>/<namespace>/<topic>.yaml"))
+        result.misplaced.append((path, "write namespaces/<tenant>/<namespace>/<topic>.yaml"))
     elif not name.endswith(".yaml"):
-        found.misplaced.append((path, "the ending is .yaml"))
+        result.misplaced.append((path, "the ending is .yaml"))
     elif name == NAMESPACE_FILE:
-        found.namespaces.append(path)
+        result.namespaces.append(path)
     else:
-        found.topics.append(path)
+        result.topics.append(path)
 
 
-def _in_flat(path: str, parts: list[str], found: Layout) -> None:
-    if _is_plain_entry(path, parts[-1], found):
+def _in_flat(path: str, parts: list[str], result: Layout) -> None:
+    if _is_plain_entry(path, parts[-1], result):
         return
     if len(parts) != _FLAT_DEPTH:
-        found.misplaced.append((path, f"write {parts[0]}/<name>.yaml"))
+        result.misplaced.append((path, f"write {parts[0]}/<name>.yaml"))
     elif not path.endswith(".yaml"):
-        found.misplaced.append((path, "the ending is .yaml"))
+        result.misplaced.append((path, "the ending is .yaml"))
     elif parts[0] == "clients":
-        found.clients.append(path)
+        result.clients.append(path)
     else:
-        found.waivers.append(path)
+        result.waivers.append(path)
 
 
-def _is_plain_entry(path: str, name: str, found: Layout) -> bool:
+def _is_plain_entry(path: str, name: str, result: Layout) -> bool:
     """Whether it is no manifest; without ending it may be the link of a folder."""
     if name.lower().endswith((".yaml", ".yml")):
         return False
     if "." not in name:
-        found.links.append(path)
+        result.links.append(path)
     return True

@@ -131,19 +131,19 @@ def _check_order(manifest: Manifest[ConfigDocument], document: ConfigDocument) -
             hint = did_you_mean_or_list(before, list(document.registries))
             manifest.add("REPO-R011", f"there is no registry '{before}'", path, hint=hint)
         elif name in (chain := _chain(name, befores)):
-            said = " after ".join([name, *chain])
+            text = " after ".join([name, *chain])
             hint = "remove one of these: one registry has to come first"
-            manifest.add("REPO-R012", f"registries wait for each other: {said}", path, hint=hint)
+            manifest.add("REPO-R012", f"registries wait for each other: {text}", path, hint=hint)
 
 
 def _chain(name: str, befores: Mapping[str, str]) -> list[str]:
     """The registries that come before one, the nearest first, as far as none comes twice."""
-    found: list[str] = []
+    texts: list[str] = []
     before = befores.get(name)
-    while before is not None and before not in found:
-        found.append(before)
+    while before is not None and before not in texts:
+        texts.append(before)
         before = befores.get(before)
-    return found
+    return texts
 
 
 def _check_groups(manifest: Manifest[ConfigDocument], document: ConfigDocument) -> None:

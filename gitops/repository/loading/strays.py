@@ -110,15 +110,15 @@ def broken_definitions(
 
     `used` as for `find_strays`; `known` are the findings about what is used.
     """
-    told = {(finding.rule, finding.location, finding.message) for finding in known}
+    parts = {(finding.rule, finding.location, finding.message) for finding in known}
     # Where a manifest could not be understood, a file beside it may be of any schema type.
     files = [
-        each for each in layout.avsc if used is not None or not each.startswith(WITH_MANIFESTS)
+        text for text in layout.avsc if used is not None or not text.startswith(WITH_MANIFESTS)
     ]
     return [
         replace(finding, severity=Severity.WARNING)
         for finding in builder.findings_beside(files)
-        if (finding.rule, finding.location, finding.message) not in told
+        if (finding.rule, finding.location, finding.message) not in parts
     ]
 
 

@@ -88,7 +88,7 @@ def load_waivers(
 def _blanks_at_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """A waiver as `--waivers` writes it lacks two values, for one reason."""
     findings = list(findings)
-    blanks = [one for one in findings if one.message in _BLANKS]
+    blanks = [item for item in findings if item.message in _BLANKS]
     if len(blanks) < len(_BLANKS):
         yield from findings
         return

@@ -127,7 +127,7 @@ class _Adopter:
             removed=tuple(sorted(self._removed)),
             unused=self._made.unused,
             kept_as_base64=self._made.kept_as_base64,
-            adopted=tuple(one for one in self._adopted if one not in self._refused),
+            adopted=tuple(item for item in self._adopted if item not in self._refused),
             refused=self._refused,
         )
 
@@ -198,10 +198,10 @@ class _Adopter:
         path = self._repository.topics[state.topic].manifest.file
         new: dict[str, object] = {}
         keys: list[str] = []
-        for drift in (one for one in self._input.drifts if one.subject == state.topic):
+        for drift in (item for item in self._input.drifts if item.subject == state.topic):
             if isinstance(drift, PolicyDrift) and "policies" not in keys:
                 keys.append("policies")
-                new |= {"policies": found} if (found := plain_policies(state.policies)) else {}
+                new |= {"policies": grouped} if (grouped := plain_policies(state.policies)) else {}
             elif isinstance(drift, PartitionDrift):
                 keys += ("partitions", "create")
                 new |= {"partitions": drift.live} if drift.live else {"create": True}

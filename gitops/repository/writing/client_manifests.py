@@ -93,10 +93,10 @@ def _undeclared_uses(
     histories: Mapping[TopicName, SchemaHistory],
     clients: Collection[Client],
 ) -> Iterator[_Use]:
-    for topic, found in sorted(observed.topics.items()):
+    for topic, result in sorted(observed.topics.items()):
         if topic not in histories:
             continue
-        undeclared = found.undeclared(topic, clients)
+        undeclared = result.undeclared(topic, clients)
         for subscription in undeclared.subscriptions:
             yield _Use(
                 topic=topic,
@@ -143,6 +143,6 @@ def _guess(history: SchemaHistory) -> str:
     if not history.entries:
         return "NONE # a guess: the topic has no schema"
     latest, *older = [f"v{entry.version}" for entry in reversed(history.entries)]
-    more = ", …" if len(older) > _LISTED else ""
-    others = f"; also live: {', '.join(older[:_LISTED])}{more}" if older else ""
+    remainder = ", …" if len(older) > _LISTED else ""
+    others = f"; also live: {', '.join(older[:_LISTED])}{remainder}" if older else ""
     return f"{{version: {latest[1:]}}} # a guess{others}"

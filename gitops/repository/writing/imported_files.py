@@ -56,7 +56,7 @@ def imported_files(tree: FileTree, repository: Repository, state: RegistryState)
                 hint="name the namespaces to import, and leave this one out",
             )
     state = replace(
-        state, namespaces={n: _policies_as_set(one) for n, one in state.namespaces.items()}
+        state, namespaces={n: _policies_as_set(item) for n, item in state.namespaces.items()}
     )
     in_use = TypesInUse(tree, repository)
     made = _compilable_protos(tree, state, ())
@@ -120,13 +120,13 @@ def _compiled_otherwise(
     """Those of these topics whose files make another schema than the registry has, and why."""
     loaded = load(OverlaidTree(tree, files))
     problems = {finding.subject: finding.message for finding in reversed(loaded.findings)}
-    found: dict[TopicName, str] = {}
+    grouped: dict[TopicName, str] = {}
     for topic in topics:
         desired, held = loaded.desired.topics.get(topic), state.topics[topic].history.latest
         latest = desired.history.latest if desired else None
         if latest is None or held is None or latest.info != held.info:
-            found[topic] = problems.get(str(topic), OTHER_BYTES)
-    return found
+            grouped[topic] = problems.get(str(topic), OTHER_BYTES)
+    return grouped
 
 
 def _format(tree: FileTree, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -60,12 +60,12 @@ class TypesInUse:
         self, files: Mapping[str, bytes], state: RegistryState
     ) -> dict[TopicName, tuple[str, ...]]:
         """The topics whose new definitions give such types another meaning, and their names."""
-        found: dict[TopicName, set[str]] = {}
+        grouped: dict[TopicName, set[str]] = {}
         for path, (topic, _) in self._definitions(files, state).items():
             for name, node in _types(files[path].decode()):
                 if any(shared_type.node != node for shared_type in self._types.named(name)):
-                    found.setdefault(topic, set()).add(name)
-        return {topic: tuple(sorted(names)) for topic, names in found.items()}
+                    grouped.setdefault(topic, set()).add(name)
+        return {topic: tuple(sorted(names)) for topic, names in grouped.items()}
 
     def _definitions(
         self, files: Mapping[str, bytes], state: RegistryState

@@ -126,7 +126,7 @@ def render(
     no other definition can name. Raises UsageError for a namespace that cannot be a folder.
     """
     files: dict[str, bytes] = {}
-    names = FileNames([*taken, *(_namespace_file(each) for each in state.namespaces)])
+    names = FileNames([*taken, *(_namespace_file(item) for item in state.namespaces)])
     folded = {path.lower() for path in taken}
     for _, namespace in sorted(state.namespaces.items()):
         path = _namespace_file(namespace.namespace)

@@ -68,16 +68,16 @@ class ProtoSources:
 
 def sources_of(state: RegistryState) -> tuple[dict[TopicName, ProtoSources], dict[TopicName, str]]:
     """The files of each PROTOBUF_NATIVE schema, and why the others have none."""
-    found: dict[TopicName, ProtoSources] = {}
+    grouped: dict[TopicName, ProtoSources] = {}
     reasons: dict[TopicName, str] = {}
     for name, topic in state.topics.items():
         latest = topic.history.latest
         if latest is not None and is_compiled(latest.info.type):
             try:
-                found[name] = proto_sources(latest.info)
+                grouped[name] = proto_sources(latest.info)
             except UnwritableProtoError as error:
                 reasons[name] = str(error)
-    return found, reasons
+    return grouped, reasons
 
 
 def proto_sources(info: SchemaInfo) -> ProtoSources:
@@ -104,7 +104,7 @@ def proto_sources(info: SchemaInfo) -> ProtoSources:
 def _files(given: Envelope) -> Files:
     """The files of an envelope as they are after protoc; raises InvalidEnvelopeError."""
     files = read_files(_members(given))
-    if any(each not in files for file, _ in files.values() for each in file.dependency):
+    if any(text not in files for file, _ in files.values() for text in file.dependency):
         raise InvalidEnvelopeError("an import is not in the envelope")
     return files
 
@@ -129,7 +129,7 @@ def _is_text(message: Message) -> bool:
         if field.message_type:
             if not all(map(_is_text, several)):
                 return False
-        elif field.type == field.TYPE_STRING and any(isinstance(one, bytes) for one in several):
+        elif field.type == field.TYPE_STRING and any(isinstance(item, bytes) for item in several):
             return False
     return True
 

@@ -56,7 +56,7 @@ def _names_of_file(file: FileDescriptorProto) -> Iterator[str]:
     for enum in file.enum_type:
         yield from _names_of_enum(enum, file.package)
     yield from (join(file.package, field.name) for field in file.extension)
-    yield from (join(file.package, each.name) for each in file.service)
+    yield from (join(file.package, item.name) for item in file.service)
 
 
 def _names_of_message(message: DescriptorProto, scope: str) -> Iterator[str]:

@@ -37,8 +37,8 @@ def options(given: Message, prefix: str = "") -> Iterator[str]:
         if field.message_type and not field.is_extension and not _is_list(value):
             yield from options(value, f"{name}.")
             continue
-        for one in value if _is_list(value) else [value]:
-            yield f"{name} = {_value(field, one)}"
+        for item in value if _is_list(value) else [value]:
+            yield f"{name} = {_value(field, item)}"
 
 
 def literal(text: str) -> str:
@@ -214,7 +214,7 @@ class _Printer:
             yield [f"extensions {numbers}{_brackets(options(extension_range.options))};"]
 
     def _fields(self, message: DescriptorProto, scope: str) -> list[_Member]:
-        types = {f".{join(scope, each.name)}": each for each in message.nested_type}
+        types = {f".{join(scope, item.name)}": item for item in message.nested_type}
         members: list[_Member] = []
         for index, run in groupby(message.field, _oneof):
             fields = [self._field(field, types, scope) for field in run]
@@ -253,7 +253,7 @@ class _Printer:
             head = f"{self._label(field)}group {group.name} = {number}"
             return _Member(_braces(head, self._message(group, scope)), frozenset({group.name}))
         if message is not None and message.options.map_entry:
-            key, value = (self._type(each, scope) for each in message.field)
+            key, value = (self._type(item, scope) for item in message.field)
             line = f"map<{key}, {value}> {field.name} = {number};"
             return _Member([line], frozenset({message.name}))
         line = f"{self._label(field)}{self._type(field, scope)} {field.name} = {number};"
@@ -282,8 +282,8 @@ class _Printer:
 
     def _enum(self, enum: EnumDescriptorProto) -> Block:
         values = [
-            [f"{each.name} = {each.number}{_brackets(options(each.options))};"]
-            for each in enum.value
+            [f"{item.name} = {item.number}{_brackets(options(item.options))};"]
+            for item in enum.value
         ]
         head = [[f"option {option};"] for option in options(enum.options)]
         reserved = [
@@ -300,7 +300,7 @@ class _Printer:
     ) -> Iterator[str]:
         """Reserved numbers and names; `last` is the last number of a range that ends so."""
         if owner.reserved_range:
-            ranges = (_range(one.start, last(one.end), greatest) for one in owner.reserved_range)
+            ranges = (_range(item.start, last(item.end), greatest) for item in owner.reserved_range)
             yield f"reserved {', '.join(ranges)};"
         if owner.reserved_name:
             is_bare = self._file.syntax == "editions"
@@ -335,9 +335,9 @@ def _oneof(field: FieldDescriptorProto) -> int | None:
 
 def _together(head: str, first: Iterable[Block], members: Iterable[_Member]) -> _Member:
     """Several members as one."""
-    found = list(members)
-    lines = _braces(head, [*first, *(member.lines for member in found)])
-    return _Member(lines, frozenset().union(*(member.defines for member in found)))
+    items = list(members)
+    lines = _braces(head, [*first, *(member.lines for member in items)])
+    return _Member(lines, frozenset().union(*(member.defines for member in items)))
 
 
 def _braces(head: str, blocks: Iterable[Block]) -> Block:

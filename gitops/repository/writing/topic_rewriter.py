@@ -119,14 +119,14 @@ class TopicRewriter:
 
     def with_references(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
         """Avro definitions with the shared types that the topic has used so far."""
-        found = dict(files)
+        grouped = dict(files)
         for path in files:
             if path.endswith(".avsc") and self._shared:
-                tree = OverlaidTree(self._tree, found)
-                text = found[path].decode()
+                tree = OverlaidTree(self._tree, grouped)
+                text = grouped[path].decode()
                 folded = fold_references(text, path, self._shared, tree, self._is_same)
-                found |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
-        return {path: self._lay_out(path, data) for path, data in found.items()}
+                grouped |= {**folded.shared, path: folded.text.encode("utf-8", "replace")}
+        return {path: self._lay_out(path, data) for path, data in grouped.items()}
 
     def _lay_out(self, path: str, data: bytes) -> bytes:
         """The file as it is, with its comments, where it says the same."""
@@ -152,13 +152,13 @@ def named_definitions(manifest: str, data: bytes) -> dict[str, str]:
     """The files that a manifest names: its schema's by "", those of halves by their key."""
     parsed: Any = parse_yaml(data).value
     schema = parsed.get("schema") if isinstance(parsed, dict) else None
-    found: dict[str, str] = {}
+    grouped: dict[str, str] = {}
     for place in ("", "key", "value"):
         part = schema.get(place) if place and isinstance(schema, dict) else schema
         name = part.get("definition") if isinstance(part, dict) else None
         if isinstance(name, str) and not name.startswith(("{", "[", '"')):
-            found[place] = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), name))
-    return found
+            grouped[place] = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), name))
+    return grouped
 
 
 def _compact(text: str) -> str | None:

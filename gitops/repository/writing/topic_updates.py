@@ -38,12 +38,12 @@ def update_topics(
         if state.is_empty:
             hint = "remove its manifest"
             raise NotThereError(f"{state.topic} has no schema in the registry", hint=hint)
-        one = _update_topic(OverlaidTree(tree, imported_files.files), now, state, pending)
+        item = _update_topic(OverlaidTree(tree, imported_files.files), now, state, pending)
         pending.remove(state.topic)
         imported_files = replace(
             imported_files,
-            files={**imported_files.files, **one.files},
-            kept_as_base64={**imported_files.kept_as_base64, **one.kept_as_base64},
+            files={**imported_files.files, **item.files},
+            kept_as_base64={**imported_files.kept_as_base64, **item.kept_as_base64},
         )
         now = load(OverlaidTree(tree, imported_files.files))
     if any(finding.severity is Severity.ERROR for finding in now.findings):

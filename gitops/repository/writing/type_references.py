@@ -67,21 +67,21 @@ class _ReferenceFolder:
         known = SharedTypes(self._sources(definition)).named(name)
         return next((shared_type for shared_type in known if shared_type.file in self._used), None)
 
-    def _with(self, shared: SharedType, found: ReferencedDefinition) -> ReferencedDefinition:
+    def _with(self, shared: SharedType, result: ReferencedDefinition) -> ReferencedDefinition:
         """With a reference to the type if it is the same; else with the type in its file."""
-        definition = read_json(found.text)
+        definition = read_json(result.text)
         at, node = next((p, n) for name, p, n in named_types(definition) if name == shared.name)
         text = _text(_replace(definition, at, shared.name))
         for tried in (
-            ReferencedDefinition(text=text, shared=found.shared),
+            ReferencedDefinition(text=text, shared=result.shared),
             ReferencedDefinition(
                 text=text,
-                shared={**found.shared, shared.file: self._change_file(shared, node, found)},
+                shared={**result.shared, shared.file: self._change_file(shared, node, result)},
             ),
         ):
             if self._is_whole(tried):
                 return tried
-        return found
+        return result
 
     def _change_file(
         self, shared: SharedType, node: dict[str, Any], definition: ReferencedDefinition
@@ -118,7 +118,7 @@ def _replace(node: Any, pointer: str, value: object) -> Any:  # noqa: ANN401 - J
     if not pointer:
         return value
     first, *others = parts(pointer)
-    below = "".join(f"/{each}" for each in others)
+    below = "".join(f"/{other}" for other in others)
     if isinstance(node, list):
         index = int(first)
         return [*node[:index], _replace(node[index], below, value), *node[index + 1 :]]

@@ -80,14 +80,14 @@ _PAIR: Final = re.compile(r"\s*(?:- +)*[^\s:#][^:#]*: ")
 
 def mistake(error: MarkedYAMLError, text: str) -> Mistake:
     """The mistake that made the text unreadable, else the place with libyaml's own words."""
-    told = ", ".join(part for part in (error.problem, error.context) if part)
+    message = ", ".join(part for part in (error.problem, error.context) if part)
     at = _offset(error.problem_mark or error.context_mark)
-    failure = _Failure(text, told, _offset(error.context_mark or error.problem_mark), at)
+    failure = _Failure(text, message, _offset(error.context_mark or error.problem_mark), at)
     for look in _LOOKS:
         span = look(failure)
         if span is not None:
             return span
-    return Mistake(f"not YAML: {told}", Span(at, at + 1))
+    return Mistake(f"not YAML: {message}", Span(at, at + 1))
 
 
 def _offset(mark: Mark | None) -> int:

@@ -101,9 +101,9 @@ def clashing_alias(writer: Schema, reader: Schema) -> str:
             return f"{places.pointer(read)}/aliases"
         old = next((written[name] for name in (read.name, *read.aliases) if name in written), None)
         if isinstance(read, Record) and isinstance(old, Record):
-            for one in read.all_fields:
-                if one.name in old.by_name and any(alias in old.by_name for alias in one.aliases):
-                    return f"{places.field(read, one)}/aliases"
+            for item in read.all_fields:
+                if item.name in old.by_name and any(alias in old.by_name for alias in item.aliases):
+                    return f"{places.field(read, item)}/aliases"
     return ""
 
 
@@ -158,10 +158,10 @@ class Aliases:
                 pass
 
     def _record(self, record: Record, seen: set[int]) -> None:
-        for one in record.all_fields:
-            for alias in one.aliases:
-                self.fields.setdefault(record.name, {})[alias] = one.name
-            self.collect(one.type, seen)
+        for item in record.all_fields:
+            for alias in item.aliases:
+                self.fields.setdefault(record.name, {})[alias] = item.name
+            self.collect(item.type, seen)
         if record.name in self.fields:
             for alias in record.aliases:
                 self.fields[alias] = self.fields[record.name]

@@ -151,10 +151,10 @@ class WholeReader(_Rules):
         space = self.names.space
         full = f"{space}.{name}" if space and "." not in name else name
         known = self.names.known
-        found = known.get(full) or known.get(name)
-        if found is not None:
-            self.names.note(found)
-            return found
+        result = known.get(full) or known.get(name)
+        if result is not None:
+            self.names.note(result)
+            return result
         # Java puts a record without fields in its place, by which a default is judged.
         placeholder = Record(name=f"{full}?{len(self._forward)}", fields=())
         self._forward[id(placeholder)] = (placeholder, at)
@@ -190,8 +190,8 @@ class WholeReader(_Rules):
         copies = _CopyOrder(
             {key: self._defined(record) for key, (record, _) in self._forward.items()}
         )
-        for one in (*self.names.known.values(), schema):
-            copies.visit(one, set())
+        for item in (*self.names.known.values(), schema):
+            copies.visit(item, set())
         return copies.order
 
     def _judge_defaults(self, order: list[Record]) -> None:

@@ -202,8 +202,8 @@ class _OwnSchema:
             chosen, step = _java_branch(action, index)
             if chosen != index:
                 return at
-            if found := self.difference(branch, r[index], step, inside):
-                return found
+            if items := self.difference(branch, r[index], step, inside):
+                return items
         return None
 
     def _records(self, w: Json, r: Json, action: Action | None, at: _At) -> _At | None:
@@ -240,8 +240,8 @@ class _OwnSchema:
                 is_last=number == len(read_fields) - 1,
                 is_end=number == len(written_fields) - 1,
             )
-            if found := self.difference(written["type"], read["type"], step, inner):
-                return found
+            if items := self.difference(written["type"], read["type"], step, inner):
+                return items
         if len(read_fields) > len(written_fields):
             extra, field = read_fields[len(written_fields)]
             missing = at.field(field["name"], places[0], f"{places[1]}/fields/{extra}")
@@ -282,14 +282,14 @@ def _own_schema_misreadings(pair: _Pair) -> Iterator[Misreading]:
     writer, reader = (FastavroDefinition(side, checked=False) for side in pair[:2])
     own = _OwnSchema(writer, reader)
     layout = own.difference(writer.top, reader.top, pair.action, _At())
-    if found := layout or own.missing or own.symbols:
+    if items := layout or own.missing or own.symbols:
         yield Misreading(
             cause=Cause.LAYOUT,
             message="the client decodes with its own schema alone, and the layout of messages "
             "differs from here on",
-            path=found.path,
-            writer_pointer=found.writer,
-            reader_pointer=found.reader,
+            path=items.path,
+            writer_pointer=items.writer,
+            reader_pointer=items.reader,
             is_silent=True,
         )
 

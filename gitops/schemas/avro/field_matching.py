@@ -35,12 +35,12 @@ def match(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field
     """
     if not names:  # as in most records
         return {field.name: field for field in old.all_fields if field.name in new.by_name}
-    found: dict[str, Field] = {}
+    grouped: dict[str, Field] = {}
     for field in old.all_fields:
         name = names.get(field.name, field.name)
-        if name in new.by_name and (name == field.name or name not in found):
-            found[name] = field
-    return found
+        if name in new.by_name and (name == field.name or name not in grouped):
+            grouped[name] = field
+    return grouped
 
 
 def match_changed(old: Record, new: Record, names: Mapping[str, str]) -> dict[str, Field]:
@@ -161,10 +161,10 @@ def _find_meant(added: _Placed, alike: list[_Placed], *, rivals: int) -> _Placed
     index, field = added
     middle = bisect_left(alike, index, key=_index)
     near = alike[max(0, middle - _NEAR) : middle + _NEAR]
-    best = max(near, key=lambda one: _likeness(one[1].name, field.name))
+    best = max(near, key=lambda items: _likeness(items[1].name, field.name))
     if _likeness(best[1].name, field.name) >= _ALIKE:
         return best
-    return next((one for one in near if one[0] == index), None)
+    return next((items for items in near if items[0] == index), None)
 
 
 def _index(placed: _Placed) -> int:

@@ -159,7 +159,7 @@ def text(node: dict[str, Json], key: str) -> str | None:
 def aliases(node: dict[str, Json], at: str) -> tuple[str, ...]:
     """The member `aliases` as it stands: a list of text."""
     given = node["aliases"]
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+    if not isinstance(given, list) or not all(isinstance(value, str) for value in given):
         raise problem("bad-aliases", "'aliases' must be a list of text", f"{at}/aliases")
     return tuple(dict.fromkeys(given))
 

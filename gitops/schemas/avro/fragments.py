@@ -171,17 +171,17 @@ def cut_type(text: bytes) -> TypeText | dict[str, Json] | None:
     A record that has others than most is a dict of them; None where the text is anything else.
     """
     try:
-        found = _TYPE.decode(text)
+        result = _TYPE.decode(text)
     except _NO_JSON:
         return _cut_record(text)
-    if len(text) > _UNSEEN and len(text) - _seen(found) > _UNSEEN and not _is_all_there(text):
+    if len(text) > _UNSEEN and len(text) - _seen(result) > _UNSEEN and not _is_all_there(text):
         return None
-    return found
+    return result
 
 
-def _seen(found: TypeText) -> int:
+def _seen(result: TypeText) -> int:
     """How many characters of the text the members account for, at least."""
-    members = [getattr(found, name) or "" for name in found.__struct_fields__]
+    members = [getattr(result, name) or "" for name in result.__struct_fields__]
     return sum([sum(map(len, v)) if isinstance(v, list) else len(v) for v in members])
 
 
@@ -194,12 +194,12 @@ def _is_all_there(text: bytes) -> bool:
 def _cut_record(text: bytes) -> dict[str, Json] | None:
     """The same for a record that has members which most have not."""
     try:
-        found = _MEMBERS.decode(text)
-        fields = found.pop("fields")
-        unseen = len(text) - len(fields) - sum(len(k) + len(v) for k, v in found.items())
-        if unseen > _UNSEEN or sum(map(_brackets, found.values())) > MAX_DEPTH - 1:
+        grouped = _MEMBERS.decode(text)
+        fields = grouped.pop("fields")
+        unseen = len(text) - len(fields) - sum(len(k) + len(v) for k, v in grouped.items())
+        if unseen > _UNSEEN or sum(map(_brackets, grouped.values())) > MAX_DEPTH - 1:
             return None
-        members = {check_member(name): read_piece(bytes(v)) for name, v in found.items()}
+        members = {check_member(name): read_piece(bytes(v)) for name, v in grouped.items()}
         if members.get("type") not in ("record", "error"):
             return None
         return {**members, "fields": _PIECES.decode(fields)}

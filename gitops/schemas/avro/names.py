@@ -134,9 +134,9 @@ class Names:
     def find_named(self, name: str, at: str, member: str | None = None) -> Named | None:
         """The type of that name, in the enclosing namespace unless the name has a dot."""
         full = full_name(name, self.space, at, member)
-        if found := self.known.get(full):
-            self.note(found, self._number(full))
-        return found
+        if result := self.known.get(full):
+            self.note(result, self._number(full))
+        return result
 
     def _number(self, full: str) -> int:
         """How many types were known before that one; worked out for those who name one."""
@@ -164,9 +164,9 @@ class Names:
         """Note that a type may be part of itself."""
         self.met.append(References(refers_back=True))
 
-    def note(self, found: Named, number: int = -1) -> None:
+    def note(self, result: Named, number: int = -1) -> None:
         """Note that a type was looked up."""
-        refers_back = isinstance(found, Record) and found.fields is None
+        refers_back = isinstance(result, Record) and result.fields is None
         self.met.append(References(number, refers_back))
 
 

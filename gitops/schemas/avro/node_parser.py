@@ -158,11 +158,11 @@ class Reader:
     def _aliases(self, node: dict[str, Json], at: str) -> tuple[str, ...]:
         if "aliases" not in node:
             return ()
-        found = fields.aliases(node, at)
-        if found:
+        texts = fields.aliases(node, at)
+        if texts:
             self.names.met.append(References(has_aliases=True))
         space, signs = self.names.space, self.signs
-        return tuple(full_name(alias, space, at, "aliases", signs=signs) for alias in found)
+        return tuple(full_name(alias, space, at, "aliases", signs=signs) for alias in texts)
 
     def record(self, node: dict[str, Json], at: str) -> Schema:
         """A record or an error."""

@@ -43,29 +43,29 @@ class Pointers:
         """Most who ask ask for one or two: an order of all fields pays only after that."""
         self._asked += 1
         if self._asked <= _FEW:
-            return [each is field for each in record.all_fields].index(True)  # `==` takes longer
+            return [item is field for item in record.all_fields].index(True)  # `==` takes longer
         if self._order is _UNORDERED:
             self._order = {}
         order = self._order.get(id(record))
         if order is None:
-            order = {each.name: index for index, each in enumerate(record.all_fields)}
+            order = {item.name: index for index, item in enumerate(record.all_fields)}
             self._order[id(record)] = order
         return order[field.name]
 
     def path(self, record: Record, field: Field) -> str:
         """How a person names a field: dotted names, `[]` for items, `{}` for values."""
-        found, node = "", self._top
+        value, node = "", self._top
         for step in _steps(self.field(record, field)):
             if isinstance(node, Record):
                 inner = node.all_fields[int(step)]
-                found, node = f"{found}.{inner.name}" if found else inner.name, inner.type
+                value, node = f"{value}.{inner.name}" if value else inner.name, inner.type
             elif isinstance(node, Array):
-                found, node = f"{found}[]", node.items
+                value, node = f"{value}[]", node.items
             elif isinstance(node, Map):
-                found, node = f"{found}{{}}", node.values
+                value, node = f"{value}{{}}", node.values
             elif isinstance(node, Union):
                 node = node.branches[int(step)]
-        return found
+        return value
 
     def _collect(self, schema: Schema, at: str) -> None:
         """A name is defined where it is met first."""

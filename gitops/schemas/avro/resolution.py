@@ -253,8 +253,8 @@ class Resolver:
     def _record(self, writer: Record, reader: Record) -> Action:
         """Names are not compared; a reader's field that was not written needs a default."""
         pair = (id(writer), id(reader))
-        if found := self._seen.get(pair):
-            return found
+        if result := self._seen.get(pair):
+            return result
         adjust = Adjust(writer, reader)
         self._seen[pair] = adjust
         written, read = self._different(writer, reader)

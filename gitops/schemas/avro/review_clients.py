@@ -48,12 +48,12 @@ def client_remarks(
 def _by_path(
     misreadings: Misreadings, writer: StoredSchema, reader: StoredSchema
 ) -> dict[str, list[tuple[str, Misreading]]]:
-    found: dict[str, list[tuple[str, Misreading]]] = {}
+    grouped: dict[str, list[tuple[str, Misreading]]] = {}
     for profile in _RESOLVING:
         for misreading in misreadings(profile.decoding, writer, reader):
             if misreading.cause in _HINTS:
-                found.setdefault(misreading.path, []).append((profile.library, misreading))
-    return found
+                grouped.setdefault(misreading.path, []).append((profile.library, misreading))
+    return grouped
 
 
 def _remark(

@@ -142,7 +142,7 @@ def _rivals(
         for record in branches.readers
         if isinstance(record, Record)
         and record is not reader
-        and not any(reading.is_called(each, record) for each in records)
+        and not any(reading.is_called(item, record) for item in records)
         and reading.fits(stray, record)
     ]
 
@@ -177,8 +177,8 @@ def old_reader_remarks(branches: Branches, reading: UnionReader, at: Change) -> 
 
 def _message(mistaken_records: _MistakenRecords) -> str:
     strays, reader, harm = mistaken_records
-    one = f"record {_and(strays)} is"
-    verb = one if len(strays) == 1 else f"records {_and(strays)} are"
+    text = f"record {_and(strays)} is"
+    verb = text if len(strays) == 1 else f"records {_and(strays)} are"
     lost = {field.name for stray in strays for field in stray.all_fields} - reader.by_name.keys()
     names = ", ".join(f"'{name}'" for name in sorted(lost))
     also = f", and what they contain as {names} is lost" if lost else ""

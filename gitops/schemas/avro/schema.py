@@ -208,8 +208,8 @@ def differing_fields(left: Record, right: Record) -> tuple[Collection[Field], Co
 
     Versions share most fields, which sets tell without a step of Python for each.
     """
-    fields, theirs = left.members, right.members
-    return _in_order(fields - theirs, left.all_fields), _in_order(theirs - fields, right.all_fields)
+    fields, items = left.members, right.members
+    return _in_order(fields - items, left.all_fields), _in_order(items - fields, right.all_fields)
 
 
 def _in_order(some: Collection[Field], fields: tuple[Field, ...]) -> Collection[Field]:
@@ -229,13 +229,13 @@ def facts_of(schema: Schema) -> Facts:
 
 def named_types(schema: Schema) -> list[Named]:
     """The named types of a definition, the outer before the inner, each once."""
-    found: dict[int, Named] = {}
+    grouped: dict[int, Named] = {}
     waiting = [schema]
     while waiting:
         node = waiting.pop()
         match node:
-            case Record() | Enum() | Fixed() if id(node) not in found:
-                found[id(node)] = node
+            case Record() | Enum() | Fixed() if id(node) not in grouped:
+                grouped[id(node)] = node
                 inner = node.all_fields if isinstance(node, Record) else ()
                 waiting += [field.type for field in reversed(inner)]
             case Array():
@@ -246,7 +246,7 @@ def named_types(schema: Schema) -> list[Named]:
                 waiting += reversed(node.branches)
             case _:
                 pass
-    return list(found.values())
+    return list(grouped.values())
 
 
 def short_name(full_name: str) -> str:

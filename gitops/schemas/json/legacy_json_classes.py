@@ -46,8 +46,8 @@ class LegacyJsonClasses:
         """The schema of a known `kind`; raises LegacyMismatchError."""
         known = self.kinds[kind]
         _check_members(known, members)
-        found = [scalar_text(value) for name, value in members if name == "id" and "id" in known]
-        return JsonSchema(found[-1] if found else None)
+        texts = [scalar_text(value) for name, value in members if name == "id" and "id" in known]
+        return JsonSchema(texts[-1] if texts else None)
 
     def check_schema(self, value: Json) -> JsonSchema | None:
         """A schema inside another; None for `null`. Raises LegacyMismatchError."""

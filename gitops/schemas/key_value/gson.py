@@ -114,24 +114,24 @@ class _Reader:
             raise GsonError("nested too deep")
         self.at += 1
         self._room -= 1
-        found = read()
+        value = read()
         self._room += 1
-        return found
+        return value
 
     def members(self) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        grouped: dict[str, Json] = {}
         if self.next() == "}":
             self.at += 1
-            return found
+            return grouped
         while True:
             name = self.string() if self.next() in "\"'" else self.bare()
             self.separator()
-            found[name] = self.value()
+            grouped[name] = self.value()
             if self.next() not in "},;":
                 raise GsonError("expected the end of an object, or another member")
             self.at += 1
             if self.text[self.at - 1] == "}":
-                return found
+                return grouped
 
     def separator(self) -> None:
         mark = self.next()
@@ -141,17 +141,17 @@ class _Reader:
 
     def items(self) -> list[Json]:
         """Between two separators, and before the end, a missing item is null."""
-        found: list[Json] = []
+        items: list[Json] = []
         if self.next() == "]":
             self.at += 1
-            return found
+            return items
         while True:
-            found.append(None if self.next() in ",;]" else self.value())
+            items.append(None if self.next() in ",;]" else self.value())
             if self.next() not in "],;":
                 raise GsonError("expected the end of a list, or another item")
             self.at += 1
             if self.text[self.at - 1] == "]":
-                return found
+                return items
 
     def bare(self) -> str:
         match = _BARE.match(self.text, self.at)

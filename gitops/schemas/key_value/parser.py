@@ -117,11 +117,11 @@ def _properties(schema: StoredSchema, half: str) -> dict[str, str]:
     name = f"{half}.schema.properties"
     text = schema.properties.get(name, "")
     try:
-        found = gson.read_as_object(text)
-        if found is None:
+        value = gson.read_as_object(text)
+        if value is None:
             return {}
-        if isinstance(found, dict):
-            return {member: _plain_text(value, name) for member, value in found.items()}
+        if isinstance(value, dict):
+            return {member: _plain_text(value, name) for member, value in value.items()}
     except gson.GsonError:
         pass
     except RecursionError:
@@ -169,7 +169,7 @@ def reprint(text: str) -> str:
 def _write(value: Json) -> str:
     match value:
         case dict():
-            members = (f"{_write(name)}:{_write(one)}" for name, one in value.items())
+            members = (f"{_write(name)}:{_write(item)}" for name, item in value.items())
             return "{" + ",".join(members) + "}"
         case list():
             return "[" + ",".join(map(_write, value)) + "]"

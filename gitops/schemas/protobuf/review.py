@@ -124,10 +124,10 @@ def _breaks(old: _Field, later: _Field | None, there: _Field | None) -> tuple[bo
 def _fields(text: str) -> dict[str, _Field]:
     """The fields by name; empty where the text is not in Java's form."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    items = found if isinstance(found, list) else []
+    items = value if isinstance(value, list) else []
     fields = [_field(item) for item in items if isinstance(item, dict)]
     return {field.name: field for field in fields if field is not None}
 

@@ -220,7 +220,7 @@ class _Diff:
 
     def _messages_alone(self) -> Iterator[SchemaChange]:
         """Messages that the root does not lead to; their place is their own name."""
-        earlier = {one.full_name: one for one in self._old.messages}
+        earlier = {item.full_name: item for item in self._old.messages}
         for message in self._new.messages:
             old = earlier.get(message.full_name)
             if old is not None and not old.map_entry:
@@ -228,7 +228,7 @@ class _Diff:
                 yield from self._walk()
 
     def _enums_alone(self) -> Iterator[SchemaChange]:
-        earlier = {one.full_name: one for one in self._old.enums}
+        earlier = {item.full_name: item for item in self._old.enums}
         for enum in self._new.enums:
             old = earlier.get(enum.full_name)
             if old is not None and (old, enum) not in self._seen:
@@ -237,7 +237,7 @@ class _Diff:
 
     def _other_types(self) -> Iterator[SchemaChange]:
         """Types that came or went; one that was compared with one of another name did not."""
-        known = {one for pair in self._seen for one in pair}
+        known = {item for pair in self._seen for item in pair}
         for name, kind in _types(self._new, known):
             yield addition(name, kind)
         for name, kind in _types(self._old, known):

@@ -63,27 +63,27 @@ def read_envelope(data: bytes, jackson: Jackson = JACKSON_2_17) -> Envelope:
     except JacksonTextError as error:
         raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope is {error}") from None
     try:
-        found = dict(_members(text, jackson))
+        grouped = dict(_members(text, jackson))
     except (ValueError, OverflowError, RecursionError) as error:
         if isinstance(error, InvalidEnvelopeError):
             raise
         raise InvalidEnvelopeError("the PROTOBUF_NATIVE envelope is not JSON") from None
     return Envelope(
-        file_descriptor_set=_given(found, _SET, bytes),
-        root_message_type_name=_optional(found, _MESSAGE),
-        root_file_descriptor_name=_given(found, _FILE, str),
+        file_descriptor_set=_given(grouped, _SET, bytes),
+        root_message_type_name=_optional(grouped, _MESSAGE),
+        root_file_descriptor_name=_given(grouped, _FILE, str),
     )
 
 
-def _given(found: dict[str, object], name: str, kind: type[_T]) -> _T:
-    value = found.get(name)
+def _given(grouped: dict[str, object], name: str, kind: type[_T]) -> _T:
+    value = grouped.get(name)
     if not isinstance(value, kind):
         raise InvalidEnvelopeError(f"the PROTOBUF_NATIVE envelope has no '{name}'")
     return value
 
 
-def _optional(found: dict[str, object], name: str) -> str | None:
-    value = found.get(name)
+def _optional(grouped: dict[str, object], name: str) -> str | None:
+    value = grouped.get(name)
     return value if isinstance(value, str) else None
 
 
@@ -169,7 +169,7 @@ def _array(value: Json) -> bytes | None:
         return None
     if not isinstance(value, list) or isinstance(value, Members):
         raise InvalidEnvelopeError(f"'{_SET}' is not base64")
-    return bytes(_byte(one) & 0xFF for one in value)
+    return bytes(_byte(item) & 0xFF for item in value)
 
 
 def _byte(value: Json) -> int:

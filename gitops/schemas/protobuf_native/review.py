@@ -162,8 +162,8 @@ class _Walk:
         is_known = both in self._seen
         self._seen.add(both)
         if not is_known or review_types.needs_value(old) or review_types.needs_value(new):
-            found = review_types.enum_remarks(old, new, at.path_of(new), forward=at.forward)
-            for remark in found:
+            items = review_types.enum_remarks(old, new, at.path_of(new), forward=at.forward)
+            for remark in items:
                 if not is_known or remark.stops_readers or remark.stops_old_readers:
                     yield remark
 
@@ -172,8 +172,8 @@ class _Walk:
         if self._is_whole or not _is_other(old, new):
             return _NONE
         if (old, new) not in self._replaced:
-            found = _of_messages(Change(old=old, new=new, forward=self._forward))
-            losses = tuple(remark for remark in found if remark.rule != _HARMLESS)
+            items = _of_messages(Change(old=old, new=new, forward=self._forward))
+            losses = tuple(remark for remark in items if remark.rule != _HARMLESS)
             self._replaced[old, new] = self._with_stops(losses, old, new) if losses else _NONE
         return self._replaced[old, new]
 
@@ -235,11 +235,11 @@ def _alike(
 def _replaced(old: Field, new: Field, losses: _Losses, at: Change) -> Remark:
     before, after = render_type(old), render_type(new)
     first, count = losses.remarks[0], len(losses.remarks)
-    more = f" (and {count - 1} more)" if count > 1 else ""
+    remainder = f" (and {count - 1} more)" if count > 1 else ""
     remark = at.remark(
         "PROTO-W005",
         f"{before} is replaced by {after}, which is not laid out alike: at '{first.path}' "
-        f"{first.message}{more}",
+        f"{first.message}{remainder}",
         old=old,
         new=new,
         hint=f"keep {before}, or add a field with another name and number",

@@ -254,13 +254,13 @@ def _renumbered(old: Field, new: Field, at: Change) -> Remark:
 
 
 def _reused(old: Field, new: Field, what: str, at: Change, *, is_kept: bool = False) -> Remark:
-    found = read_effect(old, new)
+    result = read_effect(old, new)
     forth = read_effect(new, old) if at.forward else None
     as_other = f"read one as the other ({render_type(new)})"
     old_how = forth.what if forth else as_other
     is_certain = is_kept or (forth is not None and forth.lost)
     how = consumers_text(
-        found.what if found else as_other, old_how if at.forward and is_certain else ""
+        result.what if result else as_other, old_how if at.forward and is_certain else ""
     )
     remark = at.remark(
         "PROTO-W003",
@@ -271,9 +271,9 @@ def _reused(old: Field, new: Field, what: str, at: Change, *, is_kept: bool = Fa
     )
     return replace(
         remark,
-        stops_readers=found is not None and found.fails,
+        stops_readers=result is not None and result.fails,
         stops_old_readers=forth is not None and forth.fails,
-        breaks_readers=found is not None and found.lost,
+        breaks_readers=result is not None and result.lost,
         breaks_old_readers=forth is not None and forth.lost,
     )
 
@@ -296,8 +296,8 @@ def _renamed(old: Field, new: Field, at: Change) -> Remark:
 
 
 def _is_lost(old: Field, new: Field) -> bool:
-    found = read_effect(old, new)
-    return found is not None and found.lost
+    result = read_effect(old, new)
+    return result is not None and result.lost
 
 
 def _with_new_number(matched: FieldMatches) -> tuple[Field, ...]:

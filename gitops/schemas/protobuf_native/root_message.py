@@ -82,7 +82,7 @@ def _link_with_imports(
     names = {name}
     while path:
         file, imports = path[-1]
-        wanted = next((one for one in imports if one not in linked), None)
+        wanted = next((text for text in imports if text not in linked), None)
         if wanted is None:
             pools = tuple(linked[dependency] for dependency in file.dependencies)
             linked[file.name] = link(file, pools, effort, rules)

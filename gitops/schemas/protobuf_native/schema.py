@@ -171,5 +171,5 @@ def join(path: str, name: str) -> str:
 
 def _of_entry(entry: Message, number: int) -> str:
     """Keys have the number 1 and values 2; a hand-made entry may lack one of them."""
-    found = next((field for field in entry.fields if field.number == number), None)
-    return "?" if found is None or found.entry is not None else render_type(found)
+    result = next((field for field in entry.fields if field.number == number), None)
+    return "?" if result is None or result.entry is not None else render_type(result)

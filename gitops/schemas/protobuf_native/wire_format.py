@@ -172,9 +172,9 @@ _CLOSED: Final[Mapping[Kind, frozenset[int]]] = {
 
 def read_files(data: bytes) -> tuple[File, ...]:
     """The files of a FileDescriptorSet in their order; raises InvalidEnvelopeError."""
-    found: _Values = {}
-    _read(Reader(data, 0, len(data)), FILE_DESCRIPTOR_SET, 0, found)
-    return tuple(map(_file, found.get("file", ())))
+    grouped: _Values = {}
+    _read(Reader(data, 0, len(data)), FILE_DESCRIPTOR_SET, 0, grouped)
+    return tuple(map(_file, grouped.get("file", ())))
 
 
 def _read(reader: Reader, shape: Shape, depth: int, into: _Values) -> None:
@@ -255,7 +255,9 @@ def _file(values: _Values) -> File:
 
 
 def _message(values: _Values) -> Message:
-    ranges = [(one.get("start", 0), one.get("end", 0)) for one in values.get("extension_range", ())]
+    ranges = [
+        (value.get("start", 0), value.get("end", 0)) for value in values.get("extension_range", ())
+    ]
     options = values.get("options", {})
     return Message(
         name=values.get("name", ""),
@@ -265,7 +267,7 @@ def _message(values: _Values) -> Message:
         extensions=tuple(map(_field, values.get("extension", ()))),
         extension_starts=tuple(sorted(start for start, _ in ranges)),
         extension_ends=tuple(sorted(end for _, end in ranges)),
-        oneofs=tuple(one.get("name", "") for one in values.get("oneof_decl", ())),
+        oneofs=tuple(value.get("name", "") for value in values.get("oneof_decl", ())),
         message_set=bool(options.get("message_set_wire_format")),
         map_entry=bool(options.get("map_entry")),
         reserved=_reserved(values, beyond=1),
@@ -293,11 +295,11 @@ def _field(values: _Values) -> Field:
 
 
 def _enum(values: _Values) -> EnumType:
-    found = values.get("value", ())
+    value = values.get("value", ())
     return EnumType(
         name=values.get("name", ""),
-        values=tuple(one.get("name", "") for one in found),
-        numbers=tuple(one.get("number", 0) for one in found),
+        values=tuple(item.get("name", "") for item in value),
+        numbers=tuple(item.get("number", 0) for item in value),
         reserved=_reserved(values, beyond=0),
         features=_features(values),
     )
@@ -315,8 +317,8 @@ def _reserved(values: _Values, beyond: int) -> ReservedFields:
 
 
 def _ranges(values: _Values, beyond: int) -> Iterator[tuple[int, int]]:
-    for one in values.get("reserved_range", ()):
-        yield one.get("start", 0), one.get("end", 0) - beyond
+    for value in values.get("reserved_range", ()):
+        yield value.get("start", 0), value.get("end", 0) - beyond
 
 
 def _features(values: _Values) -> Features:
@@ -326,10 +328,10 @@ def _features(values: _Values) -> Features:
 def _service(values: _Values) -> Service:
     methods = [
         Method(
-            name=one.get("name", ""),
-            input_type=one.get("input_type", ""),
-            output_type=one.get("output_type", ""),
+            name=value.get("name", ""),
+            input_type=value.get("input_type", ""),
+            output_type=value.get("output_type", ""),
         )
-        for one in values.get("method", ())
+        for value in values.get("method", ())
     ]
     return Service(name=values.get("name", ""), methods=tuple(methods))

@@ -242,19 +242,19 @@ def _further(
     for index in range(1, last + 1):
         whole = going.size == len(frame)
         at = frame.at if whole else frame.at.take(going)
-        found = batch.bytes_at(at)
+        positions = batch.bytes_at(at)
         if whole:
             frame.at = at + 1
         else:
             frame.at[going] = at + 1
         if raw is not None:
-            bits_of = (found & 0x7F).astype(numpy.uint64) << numpy.uint64(7 * index)
+            bits_of = (positions & 0x7F).astype(numpy.uint64) << numpy.uint64(7 * index)
             raw[slice(None) if whole else going] |= bits_of
         if index == last:
-            return going[found > most]
-        more = found >= _CONTINUES
-        if numpy.count_nonzero(more) < more.size:
-            going = going[more]
+            return going[positions > most]
+        values = positions >= _CONTINUES
+        if numpy.count_nonzero(values) < values.size:
+            going = going[values]
         if not going.size:
             break
     return going

@@ -186,12 +186,12 @@ class Columns:
         raw = read_varints(self.batch, frame, path, 32)
         if numpy.maximum.reduce(raw) < 2 * most and not numpy.bitwise_or.reduce(raw) & 1:
             return raw >> 1
-        found = zigzag(raw)
-        wrong = (found < 0) | (found >= most)
+        positions = zigzag(raw)
+        wrong = (positions < 0) | (positions >= most)
         if numpy.count_nonzero(wrong):
             self.batch.stop(frame, true_indexes(wrong), path, reason)
-            found[wrong] = most
-        return found
+            positions[wrong] = most
+        return positions
 
     def round(self, live: Frame, step: Items, left: Positions, stop: Positions) -> None:
         """One item of each row, or the whole block where items have one size."""
@@ -236,11 +236,11 @@ def _sized(columns: Columns, frame: Frame, step: FixedSize) -> None:
 
 def _flag(columns: Columns, frame: Frame, step: Flag) -> None:
     batch = columns.batch
-    found = batch.bytes_at(frame.at)
+    positions = batch.bytes_at(frame.at)
     frame.at = frame.at + 1
     batch.stop_behind_end(frame, step.path)
-    if numpy.maximum.reduce(found) > 1:
-        batch.stop(frame, true_indexes(found > 1), step.path, row_counts.BOOLEAN)
+    if numpy.maximum.reduce(positions) > 1:
+        batch.stop(frame, true_indexes(positions > 1), step.path, row_counts.BOOLEAN)
 
 
 def _number(columns: Columns, frame: Frame, step: Number) -> None:
@@ -291,26 +291,26 @@ def _text(columns: Columns, frame: Frame, step: Text) -> None:
 
 def _symbols(columns: Columns, frame: Frame, step: Symbols) -> None:
     batch = columns.batch
-    found = columns.index(frame, step.path, len(step.symbols), row_counts.SYMBOL)
+    positions = columns.index(frame, step.path, len(step.symbols), row_counts.SYMBOL)
     for index, taken in enumerate(step.taken):
         written = step.symbols[index]
         if taken == written:
             continue
-        where = true_indexes(found == index)
+        where = true_indexes(positions == index)
         if where.size and taken is None:
             batch.stop(frame, where, step.path, definition.lacks_symbol_and_default(written))
         elif where.size:
             batch.change(step.path, frame, where)
     if step.taken:
-        batch.tallies.add_symbols(step, frame.rows, found)
+        batch.tallies.add_symbols(step, frame.rows, positions)
 
 
 def _branches(columns: Columns, frame: Frame, step: Branches) -> None:
     if not columns.enter(frame, step.path):
         return
-    found = columns.index(frame, step.path, len(step.groups), row_counts.BRANCH)
+    positions = columns.index(frame, step.path, len(step.groups), row_counts.BRANCH)
     for index, group in enumerate(step.groups):
-        where = true_indexes(found == index)
+        where = true_indexes(positions == index)
         if where.size == len(frame):
             columns.group(frame, group)
         elif where.size:

@@ -79,10 +79,10 @@ class _ValueWriter:
         """The branch of its tag, else null or the only one that is not."""
         for index, branch in enumerate(union.branches):
             if isinstance(value, UnionValue):
-                found = branch_name(branch) == value.branch
+                result = branch_name(branch) == value.branch
             else:
-                found = (branch.kind == "null") is (value is None)
-            if found:
+                result = (branch.kind == "null") is (value is None)
+            if result:
                 self._number(index)
                 self.value(branch, value.value if isinstance(value, UnionValue) else value, path)
                 return

@@ -87,8 +87,8 @@ def _are_uuids(data: Bytes, starts: Positions, ends: Positions) -> Mask:
     classes = texts[numpy.where(usual, starts, 0)].tobytes().translate(_CLASSES)
     if classes == _UUID * len(starts):  # mostly; NumPy compares texts one by one
         return usual
-    found: Mask = usual & (numpy.frombuffer(classes, texts.dtype) == _UUID)
-    return found
+    positions: Mask = usual & (numpy.frombuffer(classes, texts.dtype) == _UUID)
+    return positions
 
 
 def _are_plain(form: str, data: Bytes, starts: Positions, ends: Positions) -> bool:

@@ -154,11 +154,11 @@ def replace_decimals(schema: Schema, value: Any) -> Any:  # noqa: ANN401 - as th
             return _decimals_in_branch(schema, value)
         case Record():
             types = schema.by_name
-            return {name: replace_decimals(types[name].type, each) for name, each in value.items()}
+            return {name: replace_decimals(types[name].type, item) for name, item in value.items()}
         case Array():
-            return [replace_decimals(schema.items, each) for each in value]
+            return [replace_decimals(schema.items, item) for item in value]
         case Map():
-            return {name: replace_decimals(schema.values, each) for name, each in value.items()}
+            return {name: replace_decimals(schema.values, item) for name, item in value.items()}
     if decimal_of(schema) is None or not 0 < len(value) <= _MOST_SHOWN:
         return value
     return Decimal(value_meaning(schema).text(value))
@@ -306,9 +306,9 @@ def _java_class(schema: Schema) -> str:
 def refused_default(schema: Schema, value: Any, path: str) -> tuple[str, str] | None:  # noqa: ANN401
     """The first value in a default that Java's classes do not take: its path, and the reason."""
     value = value.value if isinstance(value, UnionValue) else value
-    for inner, each, at in _parts(schema, value, path):
-        if found := refused_default(inner, each, at):
-            return found
+    for inner, item, at in _parts(schema, value, path):
+        if texts := refused_default(inner, item, at):
+            return texts
     if accepts_no_value(schema):
         return path, UUID_OF_BYTES
     check = check_of(schema)
@@ -324,9 +324,9 @@ def _parts(schema: Schema, value: Any, path: str) -> Iterator[tuple[Schema, Any,
             for field in schema.all_fields:
                 yield field.type, value[field.name], f"{path}.{field.name}" if path else field.name
         case Array():
-            yield from ((schema.items, each, f"{path}[]") for each in value)
+            yield from ((schema.items, item, f"{path}[]") for item in value)
         case Map():
-            yield from ((schema.values, each, f"{path}{{}}") for each in value.values())
+            yield from ((schema.values, item, f"{path}{{}}") for item in value.values())
 
 
 def is_uuid(text: str) -> bool:

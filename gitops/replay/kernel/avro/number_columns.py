@@ -33,12 +33,12 @@ def read_numbers(
     """Add the numbers of a piece of a column, all of whose rows can be read."""
     batch = Batch(data, bounds, NumberRow)
     NumberColumns(batch, few, add).group(batch.everything(), plan.top)
-    found: dict[Number | FixedSize | Text, list[Any]] = {}
+    grouped: dict[Number | FixedSize | Text, list[Any]] = {}
     for row in batch.single_rows():
         if isinstance(row, NumberRow):
             for step, value in row.found:
-                found.setdefault(step, []).append(value)
-    for step, values in found.items():
+                grouped.setdefault(step, []).append(value)
+    for step, values in grouped.items():
         _add(step, _of_values(step, values), add)
 
 
@@ -110,7 +110,7 @@ def _whole(step: Number, numbers: NDArray[Any]) -> NDArray[Any]:
     """What the reader's type, or its Java class, makes of whole numbers."""
     cut = step.sense.cut if step.sense else None
     if cut is not None:
-        return numpy.array([cut.apply(one) for one in numbers.tolist()], numpy.int64)
+        return numpy.array([cut.apply(value) for value in numbers.tolist()], numpy.int64)
     if step.reads == "float":
         return numbers.astype(numpy.float32).astype(numpy.float64)
     return numbers.astype(numpy.float64) if step.reads == "double" else numbers
@@ -128,10 +128,10 @@ def _of_values(step: Number | FixedSize | Text, values: list[Any]) -> NDArray[An
 def _decimal(data: bytes, scale: int) -> float:
     """The nearest double; what is beyond all is infinite."""
     try:
-        found: float = int.from_bytes(data, "big", signed=True) / 10**scale
+        result: float = int.from_bytes(data, "big", signed=True) / 10**scale
     except OverflowError:
         return float("inf")
-    return found
+    return result
 
 
 def _add(step: Number | FixedSize | Text, numbers: NDArray[Any], add: AddNumbers) -> None:

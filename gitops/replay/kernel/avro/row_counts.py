@@ -71,9 +71,9 @@ class Tallies:
             self._entries.append((keys, rows, times))
             self._keep(rows)
 
-    def add_symbols(self, step: Symbols, rows: Positions | None, found: NDArray[Any]) -> None:
+    def add_symbols(self, step: Symbols, rows: Positions | None, positions: NDArray[Any]) -> None:
         """Count the symbol that each of the rows has."""
-        self._symbols.append((step, rows, found))
+        self._symbols.append((step, rows, positions))
         self._keep(rows)
 
     def counts(self, read: NDArray[numpy.bool_] | None) -> Counter[CountKey]:
@@ -98,8 +98,8 @@ class Tallies:
             return (
                 int(times.sum()) if times is not None else self._size if rows is None else len(rows)
             )
-        mine = read if rows is None else read.take(rows)
-        return int(numpy.count_nonzero(mine) if times is None else times[mine].sum())
+        values = read if rows is None else read.take(rows)
+        return int(numpy.count_nonzero(values) if times is None else times[values].sum())
 
     # ------------------------------------------------------------ in bounds
 
@@ -112,12 +112,12 @@ class Tallies:
             self._most = max(_MOST, 2 * self._kept)
 
     def _add_up(self) -> None:
-        for step, rows, found in self._symbols:
-            for index in numpy.unique(found).tolist():
+        for step, rows, positions in self._symbols:
+            for index in numpy.unique(positions).tolist():
                 if index < len(step.symbols):  # a stopped row has none
-                    where = (found == index).nonzero()[0]
-                    mine = where if rows is None else rows.take(where)
-                    self._entries.append(((_symbol(step, index),), mine, None))
+                    where = (positions == index).nonzero()[0]
+                    value = where if rows is None else rows.take(where)
+                    self._entries.append(((_symbol(step, index),), value, None))
         sums: dict[Counts, Positions] = {}
         for keys, rows, times in self._entries:
             total = sums.setdefault(keys, numpy.zeros(self._size, numpy.int64))

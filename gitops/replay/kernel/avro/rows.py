@@ -55,29 +55,29 @@ class Cursor:
 
     def fail(self, path: str, reason: str, detail: str = "") -> NoReturn:
         """Stop here: raises Unreadable."""
-        more = f" ({detail})" if detail else ""
-        message = f"{reason}{more}, at byte {self.at} of {self.end}"
+        remainder = f" ({detail})" if detail else ""
+        message = f"{reason}{remainder}, at byte {self.at} of {self.end}"
         raise Unreadable(Reason(path, reason), f"{path}: {message}" if path else message)
 
     def number(self, path: str, bits: int) -> int:
         """A zigzag number of 32 or 64 bits, in as many bytes as Avro allows for them."""
         data, at, end = self.data, self.at, self.end
-        found = shift = 0
+        number = shift = 0
         for _ in range(_MOST[bits]):
             if at >= end:
                 self.fail(path, row_counts.ENDS)
             byte = data[at]
             at += 1
-            found |= (byte & 0x7F) << shift
+            number |= (byte & 0x7F) << shift
             if byte < _CONTINUES:
                 break
             shift += 7
         else:
-            found = 1 << bits
-        if found >> bits:
+            number = 1 << bits
+        if number >> bits:
             self.fail(path, _TOO_LARGE[bits])
         self.at = at
-        return (found >> 1) ^ -(found & 1)
+        return (number >> 1) ^ -(number & 1)
 
     def take(self, path: str, size: int) -> bytes:
         """So many bytes."""
@@ -219,14 +219,14 @@ class Row(Cursor):
             self.change(path, ValueChange(row_counts.NO_TEXT, data, text))
             return text
 
-    def blocks(self, step: Items, found: list[Any], left: int, stop: int) -> None:
+    def blocks(self, step: Items, items: list[Any], left: int, stop: int) -> None:
         """The `left` items of a block that ends at `stop` (-1: it does not say), then the rest.
 
         Items are counted where their block begins.
         """
         while True:
             for _ in range(left):
-                found.append(self._item(step))  # noqa: PERF401 - those before a failure stay
+                items.append(self._item(step))  # noqa: PERF401 - those before a failure stay
             if stop not in {-1, self.at}:
                 self.fail(step.path, row_counts.BLOCK)
             left, stop = self._header(step)
@@ -338,33 +338,33 @@ def _recursion(row: Row, step: Recursion) -> Any:  # noqa: ANN401 - as the schem
 
 def _fields(row: Row, step: Fields) -> dict[str, Any]:
     row.enter(step.path)
-    found: dict[str, Any] = {}
+    grouped: dict[str, Any] = {}
     for name, inner in step.fields:
         try:
             value = row.step(inner)
         except Unreadable as error:
             if name is not None and error.value is not None:
-                found[name] = error.value
-            error.value = found
+                grouped[name] = error.value
+            error.value = grouped
             raise
         if name is not None:
-            found[name] = value
+            grouped[name] = value
     row.depth -= 1
     for name, default in step.defaults:
-        found[name] = default()
-    return {name: found[name] for name in step.order}
+        grouped[name] = default()
+    return {name: grouped[name] for name in step.order}
 
 
 def _items(row: Row, step: Items) -> Any:  # noqa: ANN401 - as the schema says
-    found: list[Any] = []
+    items: list[Any] = []
     row.enter(step.path)
     try:
-        row.blocks(step, found, 0, -1)
+        row.blocks(step, items, 0, -1)
     except Unreadable as error:
-        error.value = dict(found) if step.keyed else found
+        error.value = dict(items) if step.keyed else items
         raise
     row.depth -= 1
-    return dict(found) if step.keyed else found
+    return dict(items) if step.keyed else items
 
 
 _TAKE: Final[dict[type, Callable[[Row, Any], Any]]] = {

@@ -133,8 +133,8 @@ class _Planner:
     def plan(self, action: Action, writer: Schema, reader: Schema) -> Plan:
         top = _Location("") if isinstance(writer, Record) else _read("")
         group = self._group(self._step(action, writer, reader, top))
-        for each in self._groups:
-            each.keys = (*each.extra, *(_keys_in if each.inside else _keys)(each.step))
+        for item in self._groups:
+            item.keys = (*item.extra, *(_keys_in if item.inside else _keys)(item.step))
         return Plan(top=group, steps=tuple(self._steps))
 
     def skip(self, writer: Schema) -> Plan:

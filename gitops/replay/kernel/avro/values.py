@@ -30,10 +30,10 @@ def needs_tag(union: Union) -> bool:
 def to_float(number: float) -> float:
     """The nearest number of 32 bits; infinite beyond them, as in Java."""
     try:
-        found: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+        result: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
     except OverflowError:
         return float("inf") if number > 0 else float("-inf")
-    return found
+    return result
 
 
 def default_value(schema: Schema, default: Any) -> Any:  # noqa: ANN401 - JSON in, a value out

@@ -154,9 +154,9 @@ class AlignedRows:
             number = total if rows is None else int(numpy.count_nonzero(read.take(rows)))
             for key in keys if number else ():
                 counts[key] += number
-        for node, rows, names, found in self._symbols:
-            mine = found[read if rows is None else read.take(rows)]
-            for name, number in zip(names, numpy.bincount(mine).tolist(), strict=False):
+        for node, rows, names, positions in self._symbols:
+            column = positions[read if rows is None else read.take(rows)]
+            for name, number in zip(names, numpy.bincount(column).tolist(), strict=False):
                 if number and name is not None:
                     counts[node.counted[name]] += number
         return counts
@@ -168,10 +168,10 @@ class AlignedRows:
         self._entries.append((keys, rows))
 
     def add_symbols(
-        self, node: Symbols, rows: Positions | None, names: list[str | None], found: Positions
+        self, node: Symbols, rows: Positions | None, names: list[str | None], positions: Positions
     ) -> None:
         """Count the symbol of each row: the number of its name."""
-        self._symbols.append((node, rows, names, found))
+        self._symbols.append((node, rows, names, positions))
 
     def leave(self, frame: Frame, odd: Mask) -> None:
         """Leave these rows of the frame out."""
@@ -187,13 +187,13 @@ class AlignedRows:
         size = len(text)
         if size < 8:  # noqa: PLR2004 - bytes of a word
             wanted = numpy.uint64(int.from_bytes(text, "little"))
-            found: Mask = self._words[at] & numpy.uint64(256**size - 1) == wanted
-            return found
-        found = self._words[at] == numpy.uint64(int.from_bytes(text[:8], "little"))
+            positions: Mask = self._words[at] & numpy.uint64(256**size - 1) == wanted
+            return positions
+        positions = self._words[at] == numpy.uint64(int.from_bytes(text[:8], "little"))
         for behind in [*range(8, size - 8, 8), size - 8][size == 8 :]:  # noqa: PLR2004
             word = numpy.uint64(int.from_bytes(text[behind : behind + 8], "little"))
-            found &= self._words[at + behind] == word
-        return found
+            positions &= self._words[at + behind] == word
+        return positions
 
     def string(self, frame: Frame) -> tuple[Positions, Positions]:
         """Take the rows over a string; where its text starts and ends."""
@@ -238,8 +238,8 @@ class AlignedRows:
 
     def fits(self, start: Positions, end: Positions, pattern: str) -> Mask:
         """Which of the texts between a pattern of RE2 describes."""
-        found = pyarrow.compute.match_substring_regex(texts(self._buffer, start, end), pattern)
-        mask: Mask = found.fill_null(False).to_numpy(zero_copy_only=False)[::2]  # noqa: FBT003
+        value = pyarrow.compute.match_substring_regex(texts(self._buffer, start, end), pattern)
+        mask: Mask = value.fill_null(False).to_numpy(zero_copy_only=False)[::2]  # noqa: FBT003
         return mask
 
     def names(self, start: Positions, end: Positions) -> tuple[list[str | None], Positions]:

@@ -137,20 +137,20 @@ def _constant(side: Side, frame: Frame, *words: bytes) -> None:
     at = frame.at
     known = numpy.zeros(len(at), numpy.bool_)
     for word in words:
-        found = side.alike.matches(at, word)
-        known |= found
-        frame.at = frame.at + found * len(word)
+        positions = side.alike.matches(at, word)
+        known |= positions
+        frame.at = frame.at + positions * len(word)
     side.alike.leave(frame, ~known)
 
 
 def _symbols(side: Side, frame: Frame, node: Symbols) -> None:
     side.alike.count((CountKey(node.path, CountKind.READ),), frame.rows)
     start, end = side.alike.rising(frame, *side.alike.string(frame))
-    names, found = side.alike.names(start, end)
+    names, positions = side.alike.names(start, end)
     unknown = [number for number, name in enumerate(names) if name not in node.counted]
     if unknown:
-        side.alike.leave(frame, numpy.isin(found, unknown))
-    side.alike.add_symbols(node, frame.rows, names, found)
+        side.alike.leave(frame, numpy.isin(positions, unknown))
+    side.alike.add_symbols(node, frame.rows, names, positions)
 
 
 def _one_of(side: Side, frame: Frame, node: OneOf) -> None:
@@ -196,11 +196,11 @@ def _items(side: Side, frame: Frame, node: Items) -> None:
         part = frame.part(going)
         step(side, part, node.item)
         ends = side.alike.byte(part.at) == ord("]")
-        more = side.alike.matches(part.at, comma)
-        part.at = part.at + ends + more * len(comma)
-        side.alike.leave(part, ~(ends | more))
+        values = side.alike.matches(part.at, comma)
+        part.at = part.at + ends + values * len(comma)
+        side.alike.leave(part, ~(ends | values))
         frame.put(going, part)
-        going = going[more]
+        going = going[values]
     late = numpy.zeros(len(frame.at), numpy.bool_)
     late[going] = True
     side.alike.leave(frame, late)
@@ -235,27 +235,27 @@ def _member(side: Side, frame: Frame, node: Members, name: str, opened: Mask) ->
     """Take the rows that have the member over it; which those are."""
     orders = side.orders
     key = _key(name) + orders.colon
-    found = numpy.zeros(len(opened), numpy.bool_)
+    positions = numpy.zeros(len(opened), numpy.bool_)
     sizes = numpy.zeros(len(opened), numpy.int64)
-    for before, mine in ((b"{", ~opened), (orders.comma, opened)):
-        if numpy.count_nonzero(mine):
-            here = side.alike.matches(frame.at, before + key) & mine
-            found |= here
+    for before, values in ((b"{", ~opened), (orders.comma, opened)):
+        if numpy.count_nonzero(values):
+            here = side.alike.matches(frame.at, before + key) & values
+            positions |= here
             sizes += here * len(before + key)
     frame.at = frame.at + sizes
-    frame.quote = frame.quote + 2 * found
-    where = numpy.flatnonzero(found)
+    frame.quote = frame.quote + 2 * positions
+    where = numpy.flatnonzero(positions)
     member = node.members.get(name)
-    if where.size + numpy.count_nonzero(side.alike.out(frame)) == len(found):
+    if where.size + numpy.count_nonzero(side.alike.out(frame)) == len(positions):
         _value(side, frame, node, name)
-        return found
+        return positions
     if where.size:
         part = frame.part(where)
         _value(side, part, node, name)
         frame.put(where, part)
     if member is not None:
-        _absent(side, frame, member, numpy.flatnonzero(~found))
-    return found
+        _absent(side, frame, member, numpy.flatnonzero(~positions))
+    return positions
 
 
 def _value(side: Side, frame: Frame, node: Members, name: str) -> None:
@@ -267,12 +267,12 @@ def _value(side: Side, frame: Frame, node: Members, name: str) -> None:
     first = side.alike.byte(frame.at)
     text = first == ord('"')
     constant = (first == ord("t")) | (first == ord("f")) | (first == ord("n"))
-    for mine, take in (
+    for value, take in (
         (text, side.alike.string),
         (constant, lambda part: _constant(side, part, b"true", b"false", b"null")),
         (~text & ~constant, side.alike.number),
     ):
-        where = numpy.flatnonzero(mine)
+        where = numpy.flatnonzero(value)
         if where.size:
             part = frame.part(where)
             take(part)

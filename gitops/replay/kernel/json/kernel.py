@@ -68,8 +68,8 @@ def count_members(rows: Column) -> NDArray[numpy.int64]:
     weights = numpy.where(unclear, UNKNOWN, (quotes & ~escaped).astype(numpy.int64))
     totals = numpy.concatenate(([0], numpy.cumsum(weights)))
     before = numpy.searchsorted(colons, numpy.stack((rows.starts, rows.ends)) - first)
-    found: NDArray[numpy.int64] = totals[before[1]] - totals[before[0]]
-    return found
+    positions: NDArray[numpy.int64] = totals[before[1]] - totals[before[0]]
+    return positions
 
 
 def _bytes(data: NDArray[numpy.uint8], at: NDArray[numpy.int64]) -> NDArray[numpy.uint8]:
@@ -237,6 +237,6 @@ def _may_be_limited(payload: bytes) -> bool:
         return True
     half = MAX_NUMBER_LENGTH // 2  # a number that is too long holds two of the bytes looked at
     sampled = [byte in _OF_NUMBERS for byte in payload[::half]]
-    if not any(one and two for one, two in pairwise(sampled)):
+    if not any(item and two for item, two in pairwise(sampled)):
         return False
     return LIMITS.search(payload) is not None

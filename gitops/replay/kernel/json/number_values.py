@@ -38,21 +38,21 @@ _Found = dict[tuple[str, str], list[Any]]
 def read_numbers(plan: Node, payloads: pyarrow.BinaryArray, add: AddNumbers) -> None:
     """Add those of payloads all of which can be read."""
     for first in range(0, len(payloads), _MOST):
-        found: _Found = {}
+        grouped: _Found = {}
         for payload in payloads[first : first + _MOST]:
-            _take(plan, parse(payload.as_py()), found)
-        for (path, unit), numbers in found.items():
+            _take(plan, parse(payload.as_py()), grouped)
+        for (path, unit), numbers in grouped.items():
             kind = numpy.int64 if unit == INTEGER else numpy.float64
             add(path, unit, numpy.array(numbers, kind))
 
 
-def _take(node: Node, value: Any, found: _Found) -> None:  # noqa: ANN401 - JSON
+def _take(node: Node, value: Any, grouped: _Found) -> None:  # noqa: ANN401 - JSON
     if isinstance(node, Leaf):
         if value is not None:
-            _leaf(node.path, node.scalar, value, found)
+            _leaf(node.path, node.scalar, value, grouped)
         return
     for inner, part in _parts(node, value):
-        _take(inner, part, found)
+        _take(inner, part, grouped)
 
 
 def _parts(node: Node, value: Any) -> Iterable[tuple[Node, Any]]:  # noqa: ANN401 - JSON
@@ -70,7 +70,7 @@ def _parts(node: Node, value: Any) -> Iterable[tuple[Node, Any]]:  # noqa: ANN40
             return []
 
 
-def _leaf(path: str, scalar: Scalar, value: Any, found: _Found) -> None:  # noqa: ANN401 - JSON
+def _leaf(path: str, scalar: Scalar, value: Any, grouped: _Found) -> None:  # noqa: ANN401 - JSON
     time, _, part = scalar.form.rpartition("-")
     unit = time if part in {"millis", *PER_MILLISECOND} else part
     if unit in _MOMENTS:
@@ -81,7 +81,7 @@ def _leaf(path: str, scalar: Scalar, value: Any, found: _Found) -> None:  # noqa
         unit, number = NUMBER, _double(value, scalar.kind)
     else:
         return
-    found.setdefault((path, unit), []).append(number)
+    grouped.setdefault((path, unit), []).append(number)
 
 
 def _double(value: Any, kind: str) -> float:  # noqa: ANN401 - JSON
@@ -120,8 +120,8 @@ def _timestamp(value: Any, factor: int) -> float:  # noqa: ANN401 - JSON
 def _moment(text: str) -> float:
     """Milliseconds since 1970; not a number for a year that Python has not."""
     try:
-        found = datetime.datetime.fromisoformat(text)
-        return (found.replace(tzinfo=found.tzinfo or datetime.UTC) - _EPOCH) // _MILLISECOND
+        result = datetime.datetime.fromisoformat(text)
+        return (result.replace(tzinfo=result.tzinfo or datetime.UTC) - _EPOCH) // _MILLISECOND
     except (ValueError, OverflowError):
         return _NOT_A_NUMBER
 

@@ -68,11 +68,11 @@ class Numbers:
         size = numpy.maximum(numpy.minimum(self.size, most), 0)
         for behind in range(0, int(size.max(initial=0)), _WORD):
             mask = _LAST.take(size - behind, mode="clip")
-            found = self._words[self._end - (behind + _WORD)] ^ _ZEROS
-            no_digit = ((found & _LOW) + _TO_HIGH | found) & _HIGH & mask
+            positions = self._words[self._end - (behind + _WORD)] ^ _ZEROS
+            no_digit = ((positions & _LOW) + _TO_HIGH | positions) & _HIGH & mask
             others += _count(no_digit)
             if no_digit.any():
-                differs = found ^ _POINTS
+                differs = positions ^ _POINTS
                 no_point = ((differs & _LOW) + _LOW | differs) & _HIGH
                 points += _count(~no_point & no_digit)
         return others, points
@@ -85,8 +85,8 @@ def _count(high: Words) -> Words:
 
 def values(data: pyarrow.Buffer, start: Positions, end: Positions) -> NDArray[numpy.float64]:
     """Decimal numbers as the nearest 64-bit ones."""
-    found = pyarrow.compute.cast(texts(data, start, end), pyarrow.float64())
-    numbers: NDArray[numpy.float64] = found.to_numpy(zero_copy_only=False)[::2]
+    value = pyarrow.compute.cast(texts(data, start, end), pyarrow.float64())
+    numbers: NDArray[numpy.float64] = value.to_numpy(zero_copy_only=False)[::2]
     return numbers
 
 

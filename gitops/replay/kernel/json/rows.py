@@ -149,10 +149,10 @@ def _anything(node: Anything, value: Any, counted: list[CountKey]) -> Any:  # no
 
 
 def _one_of(node: OneOf, value: Any, counted: list[CountKey]) -> Any:  # noqa: ANN401 - JSON
-    found = branch_of(node, value)
-    if found is None:
+    items = branch_of(node, value)
+    if items is None:
         raise _unreadable(node.path, "no branch of the reader's union accepts it", value)
-    branch, name = found
+    branch, name = items
     counted.append(CountKey(node.path, CountKind.BRANCH, name))
     return take(branch, value, counted)
 
@@ -209,17 +209,17 @@ def _recursion(node: Recursion, value: Any, counted: list[CountKey]) -> dict[str
 
 def _record(node: Members, path: str, value: Any, counted: list[CountKey]) -> dict[str, Any]:  # noqa: ANN401 - JSON
     given = _object(path, value)
-    found: dict[str, Any] = {}
+    grouped: dict[str, Any] = {}
     for name, inner in given.items():
         member = node.members.get(name)
         if member is not None:
-            found[name] = take(member.node, inner, counted)
+            grouped[name] = take(member.node, inner, counted)
         else:
             counted.append(
                 CountKey(node.dropped.get(name) or join_path(node.path, "*"), CountKind.DROPPED)
             )
     return {
-        name: found[name] if name in found else missing_value(member, counted)
+        name: grouped[name] if name in grouped else missing_value(member, counted)
         for name, member in node.members.items()
     }
 

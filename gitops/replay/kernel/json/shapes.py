@@ -215,15 +215,15 @@ def members_in(value: Any) -> int:  # noqa: ANN401 - JSON
     """How many members the objects in a value have, at every depth."""
     if not isinstance(value, _PARTS):
         return 0
-    found, waiting = 0, [value]
+    number, waiting = 0, [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            found += len(one)
-            waiting += [inner for inner in one.values() if isinstance(inner, _PARTS)]
+        mapping = waiting.pop()
+        if isinstance(mapping, dict):
+            number += len(mapping)
+            waiting += [inner for inner in mapping.values() if isinstance(inner, _PARTS)]
         else:
-            waiting += [inner for inner in one if isinstance(inner, _PARTS)]
-    return found
+            waiting += [inner for inner in mapping if isinstance(inner, _PARTS)]
+    return number
 
 
 def _count_absent(member: Member, times: int, counts: Counts) -> None:

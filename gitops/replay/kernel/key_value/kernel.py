@@ -103,8 +103,8 @@ class PairReader:
             return self._readers[name].read(half)
         except Unreadable as unreadable:
             reason = Reason(join_path(name, unreadable.reason.path), unreadable.reason.reason)
-            found = None if unreadable.value is None else {name: unreadable.value}
-            raise Unreadable(reason, f"{name}: {unreadable.message}", found) from None
+            result = None if unreadable.value is None else {name: unreadable.value}
+            raise Unreadable(reason, f"{name}: {unreadable.message}", result) from None
 
 
 class PairWriter:
@@ -170,8 +170,8 @@ def _changed(name: str, half: wire_format.Half, walk: Walk, verdicts: Verdicts) 
     """Where a half changed a value, of the pairs that can be read."""
     read = verdicts.read
     of_pairs = ((path, half.rows[rows]) for path, rows in walk.changed.items())
-    found = {join_path(name, path): rows[read[rows]] for path, rows in of_pairs}
-    return {path: rows for path, rows in found.items() if len(rows)}
+    grouped = {join_path(name, path): rows[read[rows]] for path, rows in of_pairs}
+    return {path: rows for path, rows in grouped.items() if len(rows)}
 
 
 def _count(

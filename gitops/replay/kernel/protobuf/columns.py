@@ -191,8 +191,8 @@ def _unknown(fields: Fields, messages: Iterable[Any], counts: Counts) -> None:
     from google.protobuf.unknown_fields import UnknownFieldSet
 
     for message in messages:
-        for one in UnknownFieldSet(message):  # type: ignore[attr-defined] # it is a sequence
-            number = one.field_number
+        for value in UnknownFieldSet(message):  # type: ignore[attr-defined] # it is a sequence
+            number = value.field_number
             if number in fields.slots:
                 raise AmbiguousBatchError  # of another wire type, or a number that no enum names
             star = f"{fields.path}.*" if fields.path else "*"
@@ -217,7 +217,7 @@ def _slot(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
 
 
 def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
-    lists = [one for one in map(_getter(slot), messages) if one]
+    lists = [value for value in map(_getter(slot), messages) if value]
     _absent(slot, len(messages) - len(lists), counts)
     if not lists:
         return
@@ -236,7 +236,7 @@ def _repeated(slot: Slot, messages: Sequence[Any], counts: Counts) -> None:
 def _entries(maps: Sequence[Any]) -> list[Any]:
     """The values of maps."""
     try:
-        return list(chain.from_iterable(one.values() for one in maps))
+        return list(chain.from_iterable(value.values() for value in maps))
     except UnicodeDecodeError:  # on the way to a key that is not UTF-8, which proto2 lets in
         raise AmbiguousBatchError from None
 

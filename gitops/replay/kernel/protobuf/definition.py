@@ -47,7 +47,7 @@ def _message_of_parsing_info(info: SchemaInfo) -> Message:
     name = getattr(schema_of(info), "name", "Message")
     try:
         parsed = msgspec.json.decode(info.properties.get(PARSING_INFO, ""), type=list[_Info])
-        fields = tuple(_field(one, name) for one in parsed)
+        fields = tuple(_field(item, name) for item in parsed)
     except (msgspec.MsgspecError, KeyError, UnicodeError):
         raise DefinitionError(
             "the PROTOBUF definition does not contain the numbers of its fields: it needs the "

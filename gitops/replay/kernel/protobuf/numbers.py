@@ -26,25 +26,25 @@ _Found = dict[tuple[str, bool], list[int | float]]
 
 def read_numbers(plan: Fields, payloads: Iterable[bytes], add: AddNumbers) -> None:
     """Add the numbers of payloads that can be read; an `uint64` may be beyond a long."""
-    found: _Found = {}
+    grouped: _Found = {}
     for payload in payloads:
-        _message(plan, decode(plan, payload), found)
-    for (path, is_whole), numbers in found.items():
+        _message(plan, decode(plan, payload), grouped)
+    for (path, is_whole), numbers in grouped.items():
         fits = is_whole and max(numbers) < _BEYOND
         kind = numpy.int64 if fits else numpy.float64
         add(path, "integer" if is_whole else "number", numpy.array(numbers, kind))
 
 
-def _message(plan: Fields, raw: RawMessage, found: _Found) -> None:
+def _message(plan: Fields, raw: RawMessage, grouped: _Found) -> None:
     for number, slot in plan.slots.items():
         if plan.entry and number == _KEY:
             continue
         for value in _values(slot, raw.values.get(number)):
             if isinstance(value, RawMessage):
                 if slot.inner is not None:
-                    _message(slot.inner, value, found)
+                    _message(slot.inner, value, grouped)
             elif slot.field.type in _NUMBERS:
-                known = found.setdefault((slot.item, slot.field.type not in _REALS), [])
+                known = grouped.setdefault((slot.item, slot.field.type not in _REALS), [])
                 known.append(value_of(slot.field.type, value))
 
 

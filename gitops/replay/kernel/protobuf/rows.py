@@ -79,7 +79,7 @@ def _read_field(slot: Slot, value: Any, counted: list[CountKey]) -> Any:  # noqa
         return _single(slot, value, counted)
     counted.append(CountKey(slot.path, CountKind.READ))
     if slot.field.entry is None:
-        return [_single(slot, one, counted) for one in value]
+        return [_single(slot, item, counted) for item in value]
     return _entries(slot, value, counted)
 
 
@@ -89,7 +89,7 @@ def _entries(slot: Slot, entries: dict[Any, RawMessage], counted: list[CountKey]
     for key, entry in entries.items():
         within: list[CountKey] = []
         values[key] = _read_message(inner, entry, within)["value"]
-        counted += [one for one in within if one.path != f"{slot.item}.key"]
+        counted += [items for items in within if items.path != f"{slot.item}.key"]
     return values
 
 
@@ -99,13 +99,13 @@ def _single(slot: Slot, value: Any, counted: list[CountKey]) -> Any:  # noqa: AN
         counted.append(CountKey(slot.item, CountKind.PROMOTED))
     if isinstance(value, RawMessage):
         return _read_message(slot.inner or Fields(path=slot.item), value, counted)
-    found = value_of(slot.field.type, value)
+    result = value_of(slot.field.type, value)
     if slot.field.type is Type.ENUM:
-        counted += enum_value(slot, found)
-        return enum_value_name(slot, found)
-    if _is_changed(slot, value, found):
+        counted += enum_value(slot, result)
+        return enum_value_name(slot, result)
+    if _is_changed(slot, value, result):
         counted.append(CountKey(slot.item, CountKind.CHANGED))
-    return found
+    return result
 
 
 def enum_value_name(slot: Slot, number: int) -> str | int:
@@ -126,13 +126,13 @@ def enum_value(slot: Slot, number: int) -> list[CountKey]:
     return counted
 
 
-def _is_changed(slot: Slot, raw: Raw, found: Any) -> bool:  # noqa: ANN401 - a scalar
+def _is_changed(slot: Slot, raw: Raw, value: Any) -> bool:  # noqa: ANN401 - a scalar
     if slot.field.type is Type.STRING:
-        return "\ufffd" in found and found.encode() != raw
-    if slot.written is None or not slot.retyped or isinstance(found, bytes):
+        return "\ufffd" in value and value.encode() != raw
+    if slot.written is None or not slot.retyped or isinstance(value, bytes):
         return False
     try:
-        return bool(value_of(slot.written.type, raw) != found)
+        return bool(value_of(slot.written.type, raw) != value)
     except (TypeError, AttributeError):
         return False
 
@@ -173,11 +173,11 @@ def _write_field(field: Field, value: Any) -> Iterator[bytes]:  # noqa: ANN401 -
             yield _one(field, _write_message(field.entry, {"key": key, "value": inner}))
     elif field.repeated and field.packed:
         if value:
-            packed = b"".join(_bytes(field, one) for one in value)
+            packed = b"".join(_bytes(field, element) for element in value)
             yield _tag(field, LENGTH_DELIMITED) + _varint(len(packed)) + packed
     elif field.repeated:
-        for one in value:
-            yield _one(field, _bytes(field, one))
+        for item in value:
+            yield _one(field, _bytes(field, item))
     elif field.presence or not _is_zero(field, value):
         yield _one(field, _bytes(field, value))
 

@@ -121,15 +121,15 @@ class _Pairer:
             return known
         made = Fields(path=path, entry=reader.map_entry)
         self._within[both] = self._made[both] = made
-        written = {one.number: one for one in writer.fields} if writer else {}
-        for one in reader.fields:
-            if not _is_extension(one):
-                is_value = reader.map_entry and one.name == "value"
-                own = path if is_value else join_path(path, one.name)
-                made.slots[one.number] = self._slot(written.get(one.number), one, own)
+        written = {element.number: element for element in writer.fields} if writer else {}
+        for item in reader.fields:
+            if not _is_extension(item):
+                is_value = reader.map_entry and item.name == "value"
+                own = path if is_value else join_path(path, item.name)
+                made.slots[item.number] = self._slot(written.get(item.number), item, own)
         made.dropped = {
-            number: join_path(path, one.name)
-            for number, one in written.items()
+            number: join_path(path, element.name)
+            for number, element in written.items()
             if number not in made.slots
         }
         for index, name in enumerate(reader.oneofs):
@@ -144,25 +144,25 @@ class _Pairer:
         del self._within[both]
         return made
 
-    def _slot(self, written: Field | None, one: Field, own: str) -> Slot:
+    def _slot(self, written: Field | None, element: Field, own: str) -> Slot:
         self._fields += 1
-        if written is not None and WIRE_TYPES[written.type] != WIRE_TYPES[one.type]:
+        if written is not None and WIRE_TYPES[written.type] != WIRE_TYPES[element.type]:
             written = None
         item = own
-        if one.repeated:
-            item = f"{own}{{}}" if one.entry is not None else f"{own}[]"
-        slot = Slot(field=one, written=written, path=own, item=item, names=numbers_of(one))
+        if element.repeated:
+            item = f"{own}{{}}" if element.entry is not None else f"{own}[]"
+        slot = Slot(field=element, written=written, path=own, item=item, names=numbers_of(element))
         if written is not None:
             slot.written_names = numbers_of(written)
-        if one.message is not None:
-            slot.inner = self.message(written.message if written else None, one.message, item)
-        elif is_opaque(one):
+        if element.message is not None:
+            slot.inner = self.message(written.message if written else None, element.message, item)
+        elif is_opaque(element):
             slot.inner = Fields(path=item, opaque=True)
         return slot
 
 
-def _is_extension(one: Field) -> bool:
-    return one.name.startswith("[")
+def _is_extension(item: Field) -> bool:
+    return item.name.startswith("[")
 
 
 def _is_in(slot: Slot, oneof: int) -> bool:

@@ -140,7 +140,7 @@ def decode(plan: Fields, payload: bytes) -> RawMessage:
     return message
 
 
-def _message(plan: Fields, reader: Reader, found: RawMessage, depth: int, group: int) -> None:
+def _message(plan: Fields, reader: Reader, result: RawMessage, depth: int, group: int) -> None:
     """Read to the end, or to the end of the group of that number."""
     path = plan.path
     try:
@@ -155,9 +155,9 @@ def _message(plan: Fields, reader: Reader, found: RawMessage, depth: int, group:
                 return
             slot = plan.slots.get(number)
             path = path if slot is None else slot.path
-            if slot is None or not _take(slot, wire_type, reader, plan, found, depth):
+            if slot is None or not _take(slot, wire_type, reader, plan, result, depth):
                 reader.skip_field(number, wire_type, depth)
-                _drop(plan, slot, number, found)
+                _drop(plan, slot, number, result)
     except WireError as error:
         message = f"{path or 'the message'}: {error.why}, at byte {reader.at}"
         raise Unreadable(Reason(path, error.why), message) from None
