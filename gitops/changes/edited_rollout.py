@@ -26,8 +26,8 @@ _TRIALS: Final = 1_000
 
 
 def edited_rollout(
-    rolling: RolloutRequest,
-    fixing: FixRequest,
+    request: RolloutRequest,
+    fix_request: FixRequest,
     plan_input_of: Callable[[Repository, FileTree], PlanInput],
 ) -> PlannedRollout | None:
     """What the next check would say of the edited files, clients that use them included.
@@ -35,17 +35,17 @@ def edited_rollout(
     None where nothing is refused, where an edit is missing or something is refused after all, and
     where the edits change what Pulsar accepts: of that the findings say what holds without them.
     """
-    if not _is_mended(rolling.plan):
+    if not _is_mended(request.plan):
         return None
-    tree = OverlaidTree(fixing.tree, fixed_files(rolling.plan, fixing, in_all=True))
-    head = load(tree, least=rolling.base.config, release=fixing.release)
-    plan_input = replace(plan_input_of(head, tree), observed=rolling.plan_input.observed)
+    tree = OverlaidTree(fix_request.tree, fixed_files(request.plan, fix_request, in_all=True))
+    head = load(tree, least=request.base.config, release=fix_request.release)
+    plan_input = replace(plan_input_of(head, tree), observed=request.plan_input.observed)
     plan = make_plan(plan_input)
     registered = _registered(plan)
-    is_other = any(registered.get(t) != schema for t, schema in _registered(rolling.plan).items())
+    is_other = any(registered.get(t) != schema for t, schema in _registered(request.plan).items())
     if is_other or any(isinstance(notice, RefusedSchema) for notice in plan.notices):
         return None
-    edited = replace(rolling, head=head, plan_input=plan_input, plan=plan)
+    edited = replace(request, head=head, plan_input=plan_input, plan=plan)
     rollout, findings = rollout_of(edited)
     return None if rollout.blocks else PlannedRollout(plan, rollout, findings)
 

@@ -251,7 +251,9 @@ def _failure_text(source: HistorySource, error: GitopsError) -> str:
 
 def _add_limits(known_registry: KnownRegistry, failed: list[str]) -> KnownRegistry:
     history = known_registry.history
-    more = History(
+    extended = History(
         source=history.source, recorded=history.recorded, limits=(*failed, *history.limits)
     )
-    return KnownRegistry(registry=known_registry.registry, state=known_registry.state, history=more)
+    return KnownRegistry(
+        registry=known_registry.registry, state=known_registry.state, history=extended
+    )

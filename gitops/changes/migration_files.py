@@ -55,10 +55,10 @@ _PLAIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 
 @dataclass(slots=True)
 class MigrationFiles:
-    """Path → content of what is to be written; `said` tells of each, `left` what is not done."""
+    """Contents to write by path; `remarks` say what each is, `left` what is not done."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
     left: list[str] = field(default_factory=list)
 
 
@@ -93,7 +93,7 @@ class _Files:
 
     def put(self, path: str, content: bytes, text: str) -> None:
         self.written.files[path] = content
-        self.written.said[path] = text
+        self.written.remarks[path] = text
 
     def add_topic(self, migration: Migration) -> None:
         """The schema of the change is the first version of the new topic."""

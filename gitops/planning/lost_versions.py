@@ -350,7 +350,8 @@ def _uncounted_finding(
     finding = make_finding(
         "PLAN-R023",
         f"whether the registry lost versions is unknown: {versions.file} has some of "
-        f"{topic}{others} that were registered at {versions.address}, and the registry is at {plan_input.address}",
+        f"{topic}{others} that were registered at {versions.address}, and the registry is at "
+        f"{plan_input.address}",
         location=plan_input.locate(topic, ""),
         subject=str(topic),
         hint=f"if that was another registry, remove {versions.file}; if it is this one, write its "

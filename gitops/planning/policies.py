@@ -41,7 +41,7 @@ def changes(desired: _P, observed: _P, *, enforced_above: bool = False) -> tuple
     A topic's `schemaValidationEnforced: false` says something only where its namespace or the
     broker enforces validation (`enforced_above`); elsewhere it is the same as not set.
     """
-    found = []
+    differences = []
     for field in fields(desired):
         key = camel_case(field.name)
         want, have = getattr(desired, field.name), getattr(observed, field.name)
@@ -49,8 +49,8 @@ def changes(desired: _P, observed: _P, *, enforced_above: bool = False) -> tuple
             continue
         same = is_same_value(key, want, have)
         if not same or (enforced_above and want is False):
-            found.append(PolicyChange(key=key, before=have, after=want))
-    return tuple(found)
+            differences.append(PolicyChange(key=key, before=have, after=want))
+    return tuple(differences)
 
 
 def overlay(over: _P, under: _P) -> _P:

@@ -102,7 +102,7 @@ def lines(
     plan: Plan,
     *,
     merged_already: bool = False,
-    said: Collection[str] = (),
+    shown_messages: Collection[str] = (),
 ) -> Iterator[Line]:
     """The acts in order, each reason once; `merged_already`: `apply` registers, and no merge.
 
@@ -125,9 +125,9 @@ def lines(
             kind=act.kind,
             text=wording.text(act),
             steps=act.steps,
-            reasons=_unsaid(_reasons(act, parts), said),
+            reasons=_unsaid(_reasons(act, parts), shown_messages),
             advice=advice(act, rollout),
-            warnings=_warnings(findings, said),
+            warnings=_warnings(findings, shown_messages),
             folded=wording.digest(act),
         )
 

@@ -122,9 +122,9 @@ class _Side:
 class _Topic:
     """The constraints of one topic."""
 
-    def __init__(self, topic: TopicModel, found: _Found) -> None:
+    def __init__(self, topic: TopicModel, drafts: _Found) -> None:
         self.topic = topic
-        self.found = found
+        self.drafts = drafts
         self.histories = histories(topic)
         self.retained = list(readable(topic.history))
         self._told: dict[tuple[_Key, _Key], str | None] = {}
@@ -139,7 +139,7 @@ class _Topic:
         return [next(reversed([*readable(history)]), (0, None)) for history in self.histories]
 
     def constrain(self, services: list[Service]) -> None:
-        self.found.steps.update(self.registers)
+        self.drafts.steps.update(self.registers)
         for first, then in pairwise(self.registers):
             self._order(first, then, IN_TURN)
         consumers = [*self._sides(services, Role.CONSUMER)]
@@ -209,7 +209,7 @@ class _Topic:
         for register, why in zip(self.registers, whys[1:], strict=True):
             if why is None:
                 continue
-            self.found.must_go.add(side.name)
+            self.drafts.must_go.add(side.name)
             if side.service.changes:
                 result = reason(register, why)
                 self._order(side.upgrade, register, result, is_lockout=is_lockout)
@@ -247,11 +247,11 @@ class _Topic:
                 self._block(f"after all upgrades {text}", *steps)
             return True
         if producer.service.changes and (why := self._why(consumer.before, producer.after)):
-            self.found.must_go.add(consumer.name)
+            self.drafts.must_go.add(consumer.name)
             reason = self._reads(consumer, producer, why, (CURRENT, NEW))
             self._first(consumer, producer, reason)
         if consumer.service.changes and (why := self._why(consumer.after, producer.before)):
-            self.found.must_go.add(producer.name)
+            self.drafts.must_go.add(producer.name)
             reason = self._reads(consumer, producer, why, (NEW, CURRENT))
             self._first(producer, consumer, reason)
         return False
@@ -360,12 +360,12 @@ class _Topic:
 
     def _deletion(self, sides: Iterable[_Side]) -> None:
         delete = Delete(self.topic.topic)
-        self.found.steps.add(delete)
+        self.drafts.steps.add(delete)
         for side in sides:
             if side.after:
                 self._block(f"{side.name} still uses {self.topic.topic}", side.upgrade, delete)
             else:
-                self.found.must_go.add(side.name)
+                self.drafts.must_go.add(side.name)
                 self._order(side.upgrade, delete, use_reason(side.name, self.topic.topic))
 
     def _order(
@@ -377,7 +377,7 @@ class _Topic:
         cause: str = "",
         is_lockout: bool = False,
     ) -> None:
-        self.found.steps |= {first, then}
+        self.drafts.steps |= {first, then}
         constraint = Constraint(
             first=first,
             then=then,
@@ -386,14 +386,14 @@ class _Topic:
             cause=cause,
             is_lockout=is_lockout,
         )
-        self.found.before.append(constraint)
+        self.drafts.before.append(constraint)
 
     def _broken(self, reason: str, *steps: Step) -> None:
-        self.found.broken.append(Block(reason=reason, steps=steps, topics=(self.topic.topic,)))
+        self.drafts.broken.append(Block(reason=reason, steps=steps, topics=(self.topic.topic,)))
 
     def _block(self, reason: str, *steps: Step, is_lockout: bool = False) -> None:
         block = Block(reason=reason, steps=steps, topics=(self.topic.topic,), is_lockout=is_lockout)
-        self.found.blocks.append(block)
+        self.drafts.blocks.append(block)
 
     def _reads(
         self, consumer: _Side, producer: _Side, why: str, states: tuple[str, str] = ("", "")

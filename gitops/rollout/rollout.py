@@ -121,24 +121,24 @@ def _running_clients(client: Client, observed: RegistryState) -> Client:
     )
 
 
-def rollout_of(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
+def rollout_of(request: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
     """The steps, and what is to be said of the declared clients.
 
     Of registries other than the default one nobody declares what clients use, so that only the
     strategies speak. Of several releases in the cluster the oldest decides.
     """
-    rollout, findings = _rollout_of_release(rolling)
-    return replace(rollout, notes=tuple(_release_notes(rolling))), findings
+    rollout, findings = _rollout_of_release(request)
+    return replace(rollout, notes=tuple(_release_notes(request))), findings
 
 
-def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
+def _release_notes(request: RolloutRequest) -> Iterator[str]:
     """The other releases in the cluster by which the steps would be others."""
-    broker = rolling.plan_input.broker
+    broker = request.plan_input.broker
 
     def order(broker_settings: BrokerSettings) -> tuple[object, ...]:
-        plan_input = replace(rolling.plan_input, broker=broker_settings)
-        before = replace(rolling.before, broker=broker_settings)
-        asked = replace(rolling, plan_input=plan_input, plan=make_plan(plan_input), before=before)
+        plan_input = replace(request.plan_input, broker=broker_settings)
+        before = replace(request.before, broker=broker_settings)
+        asked = replace(request, plan_input=plan_input, plan=make_plan(plan_input), before=before)
         rollout, _ = _rollout_of_release(asked)
         return rollout.steps, rollout.blocks, rollout.broken, rollout.may_stay, rollout.refused
 
@@ -154,26 +154,26 @@ def _release_notes(rolling: RolloutRequest) -> Iterator[str]:
             )
 
 
-def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
-    topics = dict(_topics(rolling))
+def _rollout_of_release(request: RolloutRequest) -> tuple[Rollout, tuple[Finding, ...]]:
+    topics = dict(_topics(request))
     makes = Services(topics)
-    is_default = rolling.plan_input.registry == rolling.head.config.default_registry
-    sides = (rolling.base.clients, rolling.head.clients) if is_default else ((), ())
+    is_default = request.plan_input.registry == request.head.config.default_registry
+    sides = (request.base.clients, request.head.clients) if is_default else ((), ())
     services = makes.services(*sides)
     model, constraints, rollout = solve_with_few_merges(
         RolloutModel(topics=topics, services=services)
     )
-    refused = _refused_topics(rolling)
-    clients = {client.name: client for client in (*rolling.base.clients, *rolling.head.clients)}
+    refused = _refused_topics(request)
+    clients = {client.name: client for client in (*request.base.clients, *request.head.clients)}
     blocked = frozenset(topic for block in rollout.blocks for topic in block.topics)
     lost = frozenset(
         member.subject
-        for finding in rolling.plan.findings
+        for finding in request.plan.findings
         if finding.rule == "PLAN-R023"
         for member in finding.members
     )
-    client_findings = ClientFindings(clients, rolling.reference, blocked, lost)
-    named = clients_named_by_plan(rolling.plan.findings)
+    client_findings = ClientFindings(clients, request.reference, blocked, lost)
+    named = clients_named_by_plan(request.plan.findings)
     blocks = tuple(
         replace(block, in_plan=bool(_locked_out(block) & named)) for block in rollout.blocks
     )
@@ -187,15 +187,15 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         and not _locked_out(constraint) & named
     ]
     findings += client_findings.too_early(tuple(waits), services)
-    registry = rolling.plan_input.registry
+    registry = request.plan_input.registry
     # The record of the base comes first: a change must not be able to drop clients from it.
-    observed = rolling.base.observed_clients.get(registry)
-    observed = observed or rolling.head.observed_clients.get(registry)
+    observed = request.base.observed_clients.get(registry)
+    observed = observed or request.head.observed_clients.get(registry)
     if observed is not None:
         changed = [
             name for name, topic in topics.items() if topic.new or topic.earlier or topic.deleted
         ]
-        findings += undeclared_clients(changed, observed, rolling.head.clients)
+        findings += undeclared_clients(changed, observed, request.head.clients)
     strategies = _strategies(topics, refused, services)
     rollout = replace(
         rollout,
@@ -205,9 +205,9 @@ def _rollout_of_release(rolling: RolloutRequest) -> tuple[Rollout, tuple[Finding
         later=dict(_later_sides(services, model.services)),
         left={service.name: left for service in services if (left := _left_topics(service))},
         refused=tuple(refused),
-        migrations=tuple(_migrations(rolling, rollout, refused, services, topics)),
+        migrations=tuple(_migrations(request, rollout, refused, services, topics)),
         strategies=strategies,
-        client_registry=_client_registry(rolling, strategies),
+        client_registry=_client_registry(request, strategies),
         locked_out=frozenset[tuple[str, str]]().union(
             *map(_locked_out, own_blocks), *map(_locked_out, waits)
         ),
@@ -236,17 +236,17 @@ def _is_told(constraint: Constraint, block: Block) -> bool:
     return constraint.first in block.steps and constraint.then in block.steps
 
 
-def _refused_topics(rolling: RolloutRequest) -> dict[TopicName, RefusedSchema]:
+def _refused_topics(request: RolloutRequest) -> dict[TopicName, RefusedSchema]:
     """The topics whose next schema, or first one, Pulsar does not take."""
     return {
         notice.topic: notice
-        for notice in rolling.plan.notices
+        for notice in request.plan.notices
         if isinstance(notice, RefusedSchema) and not notice.accepted
     }
 
 
 def _migrations(
-    rolling: RolloutRequest,
+    request: RolloutRequest,
     rollout: Rollout,
     refused: Mapping[TopicName, RefusedSchema],
     services: tuple[Service, ...],
@@ -262,27 +262,27 @@ def _migrations(
         for topic, refusal in refused.items()
         if refusal.latest_version is not None
     }
-    for action in rolling.plan.actions:
+    for action in request.plan.actions:
         if isinstance(action, RegisterSchema) and action.topic in blocked and not action.waiver:
             wanted[action.topic] = action.info
-    taken = _taken_names(rolling)
+    taken = _taken_names(request)
     for topic, info in sorted(wanted.items()):
-        if topic not in rolling.base.desired.topics:
+        if topic not in request.base.desired.topics:
             continue  # the change brings it, under the name that it likes
         if topic in topics and _has_kinds(topics[topic]):
             continue  # a topic of one kind of event takes the place of none that has several
         to = next_name(topic, taken)
         taken.add((str(to.namespace), to.local_name))
-        strategy = strategy_of(rolling.plan_input, topic)
-        line = line_of(rolling.plan_input.broker)
+        strategy = strategy_of(request.plan_input, topic)
+        line = line_of(request.plan_input.broker)
         if result := migration(topic, to, services, (info, strategy), line):
             yield result
 
 
-def _taken_names(rolling: RolloutRequest) -> set[tuple[str, str]]:
+def _taken_names(request: RolloutRequest) -> set[tuple[str, str]]:
     """What topics are called, and what a topic's files would be named after."""
-    topics = (*rolling.base.desired.topics, *rolling.head.desired.topics)
-    files = [path for path in map(PurePosixPath, rolling.paths) if path.parts[0] == _NAMESPACES]
+    topics = (*request.base.desired.topics, *request.head.desired.topics)
+    files = [path for path in map(PurePosixPath, request.paths) if path.parts[0] == _NAMESPACES]
     return {
         *((str(topic.namespace), topic.local_name) for topic in topics),
         *(("/".join(path.parent.parts[1:]), path.stem) for path in files),
@@ -309,12 +309,12 @@ def _strategies(
     }
 
 
-def _client_registry(rolling: RolloutRequest, topics: Collection[TopicName]) -> str:
+def _client_registry(request: RolloutRequest, topics: Collection[TopicName]) -> str:
     """The default registry, where this is another one and clients of the topics are declared."""
-    default = rolling.head.config.default_registry
-    clients = (*rolling.base.clients, *rolling.head.clients)
+    default = request.head.config.default_registry
+    clients = (*request.base.clients, *request.head.clients)
     used = {use.topic for client in clients for use in _uses(client)}
-    is_other = rolling.plan_input.registry != default
+    is_other = request.plan_input.registry != default
     return default if is_other and not used.isdisjoint(topics) else ""
 
 
@@ -350,10 +350,10 @@ def _left_topics(service: Service) -> tuple[TopicName, ...]:
     return tuple(sorted(before - after))
 
 
-def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
-    plan, plan_input = rolling.plan, rolling.plan_input
+def _topics(request: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
+    plan, plan_input = request.plan, request.plan_input
     new = {action.topic: action for action in plan.actions if isinstance(action, RegisterSchema)}
-    deleted = rolling.base.desired.topics.keys() - rolling.head.desired.topics.keys()
+    deleted = request.base.desired.topics.keys() - request.head.desired.topics.keys()
     for topic, state in sorted(plan_input.observed.topics.items()):
         try:
             history = stored_history(state.history)
@@ -369,7 +369,7 @@ def _topics(rolling: RolloutRequest) -> Iterator[tuple[TopicName, TopicModel]]:
                 strategy=strategy_of(plan_input, topic),
                 is_schema_validation_enforced=is_validation_enforced(plan_input, topic),
                 allows_auto_update=allows_auto_update(plan_input, topic),
-                earlier=_rules(rolling.before, topic),
+                earlier=_rules(request.before, topic),
                 deleted=topic in deleted,
             ),
         )

@@ -72,15 +72,13 @@ class SchemaTypes:
 
         Also False where it may be, but takes more to tell than to decide.
         """
-        schema_type_row, theirs = self._rows[schema.type], other_schema_types.row_of(schema.type)
-        if schema_type_row is theirs:
+        row, other_row = self._rows[schema.type], other_schema_types.row_of(schema.type)
+        if row is other_row:
             return True
-        if schema_type_row.form is not DefinitionForm.AVRO or not (
-            schema_type_row.definition and theirs.definition
-        ):
+        if row.form is not DefinitionForm.AVRO or not (row.definition and other_row.definition):
             return False
         try:
-            return is_read_alike(schema_type_row.definition(schema), theirs.definition(schema))
+            return is_read_alike(row.definition(schema), other_row.definition(schema))
         except (AvroParseError, RecursionError):
             return False
 

@@ -16,9 +16,9 @@ Pair = tuple[StoredSchema, StoredSchema]
 """An existing version, and a candidate."""
 
 _ASKING = [
-    each
-    for each in SchemaCompatibilityStrategy
-    if not each.value.startswith("ALWAYS") and each.value != "UNDEFINED"
+    strategy
+    for strategy in SchemaCompatibilityStrategy
+    if not strategy.value.startswith("ALWAYS") and strategy.value != "UNDEFINED"
 ]
 
 
@@ -32,7 +32,7 @@ class CheckerContract:
 
     @pytest.fixture
     def compatible(self) -> Pair:
-        """A candidate that may follow under each strategy that asks."""
+        """A candidate that may follow under strategy strategy that asks."""
         raise NotImplementedError
 
     @pytest.fixture
@@ -40,7 +40,7 @@ class CheckerContract:
         """A candidate that may not follow under any of them."""
         raise NotImplementedError
 
-    @pytest.fixture(params=_ASKING, ids=lambda each: each.value)
+    @pytest.fixture(params=_ASKING, ids=lambda strategy: strategy.value)
     def strategy(self, request: pytest.FixtureRequest) -> SchemaCompatibilityStrategy:
         """Each strategy under which a broker asks a checker for pairs."""
         strategy: SchemaCompatibilityStrategy = request.param

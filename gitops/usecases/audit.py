@@ -29,9 +29,9 @@ from gitops.planning.rolling_upgrade import other_answers
 from gitops.ports import Progress, Registry, UnreadableTopicsError, no_progress
 
 MEASURES: Final = tuple(
-    each
-    for each in SchemaCompatibilityStrategy
-    if each is not SchemaCompatibilityStrategy.UNDEFINED
+    strategy
+    for strategy in SchemaCompatibilityStrategy
+    if strategy is not SchemaCompatibilityStrategy.UNDEFINED
 )
 """The strategies by which something can be judged."""
 _CHUNK: Final = 200

@@ -84,7 +84,7 @@ class ReplaySelection:
 def replay_files(
     working_tree: WorkingTreeHistory,
     choice: ReplaySelection,
-    replaying: ReplayRequest,
+    request: ReplayRequest,
     progress: Progress = no_progress,
 ) -> ReplayReport:
     """The samples of all topics, or of the named ones, with the files as they lie.
@@ -104,13 +104,13 @@ def replay_files(
         findings=(*missing_sample_findings(named, repository), *_broken(wanted, repository)),
     )
     subjects = choice.with_versions(subjects_of(plan_input, repository, wanted), history.source)
-    return replay(replaying, subjects, history, progress)
+    return replay(request, subjects, history, progress)
 
 
 def replay_change(
     loaded: LoadedChange,
     choice: ReplaySelection,
-    replaying: ReplayRequest,
+    request: ReplayRequest,
     progress: Progress = no_progress,
 ) -> ReplayReport:
     """The same of the topics that a change touches."""
@@ -160,7 +160,7 @@ def replay_change(
         working_tree, observed.state, with_known(config.broker, observed.registry.broker)
     )
     subjects = choice.with_versions(subjects_of(plan_input, head, wanted, base), history.source)
-    return replay(replaying, subjects, history, progress)
+    return replay(request, subjects, history, progress)
 
 
 def _named_topics(names: Sequence[str], repository: Repository) -> tuple[TopicName, ...]:

@@ -122,7 +122,7 @@ def _write_migration(migration: MigrationFiles | None, root: Path) -> None:
         print_message("nothing to migrate: there is a safe order, or a new topic does not give one")
         return
     write_files(root, migration.files)
-    for path, remark in sorted(migration.said.items()):
+    for path, remark in sorted(migration.remarks.items()):
         print_message(f"wrote {path}: {remark}")
     for left in migration.left:
         print_message(f"by hand: {left}")

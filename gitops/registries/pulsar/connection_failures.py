@@ -142,9 +142,9 @@ def _lateness(error: NoAnswerError) -> str:
 
 
 def _root_words(root: BaseException) -> str:
-    for kind, told in _WORDS.items():
+    for kind, wording in _WORDS.items():
         if isinstance(root, kind):
-            return one_line(told(root))
+            return one_line(wording(root))
     return one_line(_answer_text(root))
 
 

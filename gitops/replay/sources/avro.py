@@ -204,8 +204,8 @@ class AvroSource:
                 for message_batch in cut(blocks, plan):
                     for payload in message_batch.payloads(MOST_ROWS):
                         rows = len(payload)
-                        told = None if version is None else pyarrow.repeat(version, rows)
-                        yield batch(payload, name, row=rows_from(at, rows), version=told)
+                        version_column = None if version is None else pyarrow.repeat(version, rows)
+                        yield batch(payload, name, row=rows_from(at, rows), version=version_column)
                         at += rows
                     if message_batch.problem:
                         what = f"{name} is broken at message {at}: {message_batch.problem}"

@@ -67,7 +67,7 @@ def changes_block(changes: Sequence[SchemaChange]) -> str:
 
 
 def _change(change: SchemaChange, width: int) -> str:
-    values = " → ".join(each for each in (change.before, change.after) if each)
+    values = " → ".join(value for value in (change.before, change.after) if value)
     note = f"   # {change.note}" if change.note else ""
     path = (change.path or "(schema)").ljust(width)
     return f"{_SIGNS[change.kind]} {path}   {values}{note}".rstrip()

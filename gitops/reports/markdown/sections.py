@@ -140,7 +140,7 @@ def _changes_title(changes: Sequence[SchemaChange]) -> str:
     if len(changes) != 1:
         return count(len(changes), "change")
     change = changes[0]
-    values = " → ".join(each for each in (change.before, change.after) if each)
+    values = " → ".join(value for value in (change.before, change.after) if value)
     text = f"{change.kind.value} {change.path or '(schema)'} {values}".rstrip()
     return code_tag(shorten(text, _MAX_TITLE, placeholder=" …"))
 
@@ -268,7 +268,7 @@ def _ignored(topic: str, changes: Sequence[SchemaChange]) -> str:
 
 
 def _change(change: SchemaChange) -> str:
-    values = " → ".join(code(each) for each in (change.before, change.after) if each)
+    values = " → ".join(code(value) for value in (change.before, change.after) if value)
     return f"{code(change.path or '(schema)')}{f' ({values})' if values else ''}"
 
 
@@ -389,7 +389,7 @@ def rollout_items(report: CheckReport) -> tuple[str, ...]:
                     planned_rollout.rollout,
                     planned_rollout.plan,
                     merged_already=not report.base,
-                    said=texts,
+                    shown_messages=texts,
                 ),
             ),
             *_alternative(registry.rollout, report.reference),

@@ -102,7 +102,9 @@ def _acts(
         Padding(Text(f"✗ {safe(block_line)}"), _INDENT)
         for block_line in block_lines(rollout, collection)
     ]
-    acts = list(lines(rollout, planned.plan, merged_already=not report.base, said=collection))
+    acts = list(
+        lines(rollout, planned.plan, merged_already=not report.base, shown_messages=collection)
+    )
     width = len(str(len(acts)))
     return texts + [Padding(_act(line, width), _INDENT) for line in acts]
 

@@ -23,7 +23,7 @@ class _Failure(NamedTuple):
 
     text: str
     blanked: str
-    told: str
+    message: str
     at: int
 
     @property
@@ -60,24 +60,24 @@ def _conflict(failure: _Failure) -> JsonMistake | None:
 
 
 def _no_number(failure: _Failure) -> JsonMistake | None:
-    match = _NO_NUMBER.match(failure.told)
+    match = _NO_NUMBER.match(failure.message)
     if match is None:
         return None
     places = (item.start() for item in _TOKEN.finditer(failure.blanked) if item[0] == match[1])
     return JsonMistake(
-        failure.told, next(places, failure.at), "JSON has no such number: write another one"
+        failure.message, next(places, failure.at), "JSON has no such number: write another one"
     )
 
 
 def _long_number(failure: _Failure) -> JsonMistake | None:
-    if not failure.told.startswith("a number of more than"):
+    if not failure.message.startswith("a number of more than"):
         return None
     numbers = (match for match in _LONG_NUMBER.finditer(failure.blanked) if match[0][0] != '"')
     places = (
         number.start() for number in numbers if sum(map(str.isdigit, number[0])) > MAX_NUMBER_LENGTH
     )
     return JsonMistake(
-        failure.told, next(places, failure.at), "Pulsar's parser accepts no longer one"
+        failure.message, next(places, failure.at), "Pulsar's parser accepts no longer one"
     )
 
 
@@ -91,7 +91,7 @@ def _start(failure: _Failure) -> JsonMistake | None:
 
 
 def _behind(failure: _Failure) -> JsonMistake | None:
-    if "after the end" not in failure.told:
+    if "after the end" not in failure.message:
         return None
     at = len(failure.text) - len(failure.text[failure.at :].lstrip())
     if failure.at_end:
@@ -99,7 +99,7 @@ def _behind(failure: _Failure) -> JsonMistake | None:
         return JsonMistake("a comment after the definition", at, hint)
     if failure.text[at] in "}]":
         return JsonMistake(f"a {failure.text[at]} too many", at, "remove it")
-    return JsonMistake(failure.told, at, "a file contains one definition")
+    return JsonMistake(failure.message, at, "a file contains one definition")
 
 
 def _trailing_comma(failure: _Failure) -> JsonMistake | None:
@@ -127,7 +127,7 @@ def _quotes(failure: _Failure) -> JsonMistake | None:
 
 def _word(failure: _Failure) -> JsonMistake | None:
     match = _WORD.match(failure.text, failure.at)
-    if match is None or "Expecting" not in failure.told:
+    if match is None or "Expecting" not in failure.message:
         return None
     if not failure.blanked[: failure.at].strip():
         hint = 'a definition begins with {, [ or a name in quotes, as "string"'
@@ -138,21 +138,21 @@ def _word(failure: _Failure) -> JsonMistake | None:
 
 
 def _missing_token(failure: _Failure) -> JsonMistake | None:
-    if failure.at_end and "Expecting" in failure.told:
+    if failure.at_end and "Expecting" in failure.message:
         hint = "close every { with } and every [ with ]"
         return JsonMistake("the text ends too early", failure.at, hint)
-    if "delimiter" not in failure.told:
+    if "delimiter" not in failure.message:
         return None
-    missing = "comma" if "','" in failure.told else "colon"
+    missing = "comma" if "','" in failure.message else "colon"
     return JsonMistake(f"a {missing} is missing before this", failure.at, f"add the {missing}")
 
 
 def _no_value(failure: _Failure) -> JsonMistake | None:
-    if "Expecting property name" in failure.told:
+    if "Expecting property name" in failure.message:
         return JsonMistake(
             "a name in double quotes is missing before this", failure.at, 'write "name": value'
         )
-    if "Expecting value" not in failure.told:
+    if "Expecting value" not in failure.message:
         return None
     if failure.char in ",:]}":
         return JsonMistake("a value is missing before this", failure.at, "write it, or null")
@@ -161,13 +161,13 @@ def _no_value(failure: _Failure) -> JsonMistake | None:
 
 
 def _inside_text(failure: _Failure) -> JsonMistake | None:
-    if "Unterminated" in failure.told:
+    if "Unterminated" in failure.message:
         return JsonMistake("a text that is not closed", failure.at, 'close it with "')
-    if "control character" in failure.told:
+    if "control character" in failure.message:
         return JsonMistake(
             "a text with a line break or tab in it", failure.at, r"write \n or \t, or close it"
         )
-    if "escape" in failure.told:
+    if "escape" in failure.message:
         return JsonMistake("an unknown escape", failure.at, r"write \\ for a backslash")
     return None
 

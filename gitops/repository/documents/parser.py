@@ -108,7 +108,7 @@ class Manifest(Generic[D]):
         # In a manifest of another kind, all that follows from it is noise.
         other_kind = [item for item in problems if self._is_other_kind(item)]
         saved: Salvage[D] = Salvage() if other_kind else salvage(self.parsed.value, self.model)
-        parts = other_kind or [*problems, *saved.more]
+        parts = other_kind or [*problems, *saved.others]
         unread = {
             yaml_problem.path[:-1]
             for yaml_problem in self.parsed.problems

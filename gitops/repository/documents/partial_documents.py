@@ -47,14 +47,14 @@ class Salvage(Generic[D]):
     """`document` is None where nothing is left.
 
     `lost` are the places of values that could not be used, `renamed` maps the place that a
-    misspelt key seems to mean to the place where it stands. `more` are problems that only show
+    misspelt key seems to mean to the place where it stands. `others` are problems that only show
     once it is known of which kind a mapping is.
     """
 
     document: D | None = None
     lost: set[Path] = field(default_factory=set)
     renamed: dict[Path, Path] = field(default_factory=dict)
-    more: list[DocumentProblem] = field(default_factory=list)
+    others: list[DocumentProblem] = field(default_factory=list)
 
 
 def salvage(value: object, model: type[D]) -> Salvage[D]:
@@ -72,7 +72,7 @@ def salvage(value: object, model: type[D]) -> Salvage[D]:
             known = [
                 problem for problem in problems if problem.rule != "REPO-R005" or problem.missing
             ]
-            saved.more += [problem for problem in known if problem.path[:_REGISTRY] in kinds]
+            saved.others += [problem for problem in known if problem.path[:_REGISTRY] in kinds]
             kinds = {problem.path[:-1] for problem in problems if _is_kind(problem)}
             repaired = [_repair(left, problem, saved) for problem in problems]
             if not all(repaired):

@@ -188,8 +188,10 @@ def _expected_text(what: str) -> _Say:
 
 
 _CLIENTS_ONLY: Final = "only clients use it, no registry stores it"
-_AUTO: Final = frozenset(each.value for each in AUTO_TYPES)
-_PLAIN_TYPES: Final = {one.value for one in set(SchemaType) - AUTO_TYPES - DEFINED_TYPES}
+_AUTO: Final = frozenset(schema_type.value for schema_type in AUTO_TYPES)
+_PLAIN_TYPES: Final = {
+    schema_type.value for schema_type in set(SchemaType) - AUTO_TYPES - DEFINED_TYPES
+}
 _VERSION: Final = re.compile(r"v?([0-9]{1,9})")
 _GLUED: Final = re.compile(r"[A-Za-z]\w*:\S.*")
 _WHOLE_NUMBER: Final = "a whole number"

@@ -62,7 +62,7 @@ class _Failure(NamedTuple):
     """libyaml's words and offsets; `start` is where the part that it was reading begins."""
 
     text: str
-    told: str
+    message: str
     start: int
     at: int
 
@@ -113,7 +113,7 @@ def _tab(failure: _Failure) -> Mistake | None:
 
 
 def _reference(failure: _Failure) -> Mistake | None:
-    if "flow" not in failure.told:
+    if "flow" not in failure.message:
         return None
     near = [
         match
@@ -131,7 +131,7 @@ def _is_comment(text: str, at: int) -> bool:
 
 
 def _colon(failure: _Failure) -> Mistake | None:
-    if "mapping values are not allowed" not in failure.told:
+    if "mapping values are not allowed" not in failure.message:
         return None
     start = _line_start(failure.text, failure.at)
     before = failure.text[start : failure.at]
@@ -147,13 +147,13 @@ def _colon(failure: _Failure) -> Mistake | None:
 
 def _indented_start(failure: _Failure) -> Mistake | None:
     """The first line stands deeper than one after it, where libyaml sees the document's end."""
-    if "<document start>" not in failure.told or not failure.text.lstrip("\n").startswith(" "):
+    if "<document start>" not in failure.message or not failure.text.lstrip("\n").startswith(" "):
         return None
     return _indentation(failure.text, failure.at)
 
 
 def _uneven(failure: _Failure) -> Mistake | None:
-    if not any(word in failure.told for word in _UNEVEN):
+    if not any(word in failure.message for word in _UNEVEN):
         return None
     before = failure.text[_line_start(failure.text, failure.at) : failure.at]
     if before.strip(" -"):
@@ -164,7 +164,7 @@ def _uneven(failure: _Failure) -> Mistake | None:
 
 
 def _no_colon(failure: _Failure) -> Mistake | None:
-    if "expected ':'" not in failure.told:
+    if "expected ':'" not in failure.message:
         return None
     end = failure.text.find("\n", failure.start)
     span = Span(failure.start, end if end > 0 else len(failure.text))
@@ -174,7 +174,9 @@ def _no_colon(failure: _Failure) -> Mistake | None:
 
 
 def _escape(failure: _Failure) -> Mistake | None:
-    if "escape" not in failure.told and "hexdecimal" not in failure.told:  # libyaml's spelling
+    if (
+        "escape" not in failure.message and "hexdecimal" not in failure.message
+    ):  # libyaml's spelling
         return None
     hint = "inside \"…\" write \\\\ for a backslash, or use '…' quotes"
     return Mistake("not YAML: an unknown escape", Span(failure.at, failure.at + 1), hint)
@@ -182,7 +184,7 @@ def _escape(failure: _Failure) -> Mistake | None:
 
 def _open_end(failure: _Failure) -> Mistake | None:
     for word, opening, closing in _PAIRED:
-        if word not in failure.told:
+        if word not in failure.message:
             continue
         if "\n" in failure.text[failure.start : failure.at]:
             line, _ = Lines(failure.text).position(failure.at)
@@ -198,7 +200,7 @@ def _open_end(failure: _Failure) -> Mistake | None:
 
 def _left_open(failure: _Failure) -> Mistake | None:
     """A bracket is the last thing in the text."""
-    match = _LAST.search(failure.text) if "flow node" in failure.told else None
+    match = _LAST.search(failure.text) if "flow node" in failure.message else None
     if match is None or failure.text[failure.at :].strip():
         return None
     opening = match["opening"]

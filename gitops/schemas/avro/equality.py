@@ -60,8 +60,8 @@ def _parts(left: Schema, right: Schema, seen: set[tuple[int, int]]) -> bool:
             return _schemas(left.values, right.values, seen)
         case Union(), Union():
             return len(left.branches) == len(right.branches) and all(
-                _schemas(schema, theirs, seen)
-                for schema, theirs in zip(left.branches, right.branches, strict=True)
+                _schemas(schema, other_schema, seen)
+                for schema, other_schema in zip(left.branches, right.branches, strict=True)
             )
         case _:
             return True
@@ -75,7 +75,9 @@ def _records(left: Record, right: Record, seen: set[tuple[int, int]]) -> bool:
         return True
     seen.add(pair)
     pairs = zip(left.all_fields, right.all_fields, strict=True)
-    return all(field is theirs or _fields(field, theirs, seen) for field, theirs in pairs)
+    return all(
+        field is other_field or _fields(field, other_field, seen) for field, other_field in pairs
+    )
 
 
 def _fields(left: Field, right: Field, seen: set[tuple[int, int]]) -> bool:
@@ -89,10 +91,14 @@ def _fields(left: Field, right: Field, seen: set[tuple[int, int]]) -> bool:
 
 
 def _defaults(left: Field, right: Field) -> bool:
-    mine, theirs = left.default, right.default
-    if mine is theirs:
+    left_default, right_default = left.default, right.default
+    if left_default is right_default:
         return True
-    return mine is not MISSING and theirs is not MISSING and json_key(mine) == json_key(theirs)
+    return (
+        left_default is not MISSING
+        and right_default is not MISSING
+        and json_key(left_default) == json_key(right_default)
+    )
 
 
 def _props(left: Mapping[str, Json] | None, right: Mapping[str, Json] | None) -> bool:
@@ -126,8 +132,12 @@ def is_read_alike(left: object, right: object) -> bool:
     """
     if not (isinstance(left, Record) and isinstance(right, Record)):
         return False
-    facts, theirs = facts_of(left), facts_of(right)
-    if facts.has_aliases or theirs.has_aliases or facts.refers_back != theirs.refers_back:
+    left_facts, right_facts = facts_of(left), facts_of(right)
+    if (
+        left_facts.has_aliases
+        or right_facts.has_aliases
+        or left_facts.refers_back != right_facts.refers_back
+    ):
         return False
     if _has_only_simple_fields(left, right):
         return True

@@ -48,19 +48,19 @@ class SizeBoundedCache(Generic[_K, _V]):
 
     def get(self, key: _K) -> _V | None:
         """The value, if it is still known."""
-        found = self._young.get(key)
-        if found is None and (found := self._old.get(key)) is not None:
-            self.put(key, found)
-        return found
+        value = self._young.get(key)
+        if value is None and (value := self._old.get(key)) is not None:
+            self.put(key, value)
+        return value
 
     def get_each(self, keys: Sequence[_K]) -> list[_V | None]:
         """`get` for many, which are mostly young."""
-        found = list(map(self._young.get, keys))
+        values = list(map(self._young.get, keys))
         old = self._old
-        if old and None in found:
-            pairs = zip(keys, found, strict=True)
+        if old and None in values:
+            pairs = zip(keys, values, strict=True)
             return [self.get(k) if v is None and k in old else v for k, v in pairs]
-        return found
+        return values
 
     def put(self, key: _K, value: _V) -> None:
         """Keep `value`; what was used longest ago may be forgotten for it."""

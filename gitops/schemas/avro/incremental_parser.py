@@ -67,8 +67,8 @@ class IncrementalParser(Reader):
     def _new_field(self, piece: bytes, key: bytes) -> Field:
         names = self.names
         before = len(names.known), len(names.met)
-        said = cut_field(piece)
-        field = self.read_field(read_piece(piece), "") if said is None else self._field(said)
+        cut = cut_field(piece)
+        field = self.read_field(read_piece(piece), "") if cut is None else self._field(cut)
         if self.defaults_valid:
             if len(names.met) > before[1]:
                 field.contents = names.contents(*before)

@@ -99,8 +99,8 @@ def has_presence(field: Field, kind: Type, features: Features, *, in_oneof: bool
     """Whether a reader can tell an unset value from zero."""
     if field.label is Label.REPEATED:
         return False
-    told = in_oneof or field.proto3_optional or field.extendee is not None
-    return told or kind in _MESSAGES or features.field_presence != _IMPLICIT
+    is_explicit = in_oneof or field.proto3_optional or field.extendee is not None
+    return is_explicit or kind in _MESSAGES or features.field_presence != _IMPLICIT
 
 
 def is_packed(field: Field, kind: Type, features: Features) -> bool:

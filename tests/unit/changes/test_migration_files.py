@@ -101,7 +101,7 @@ def test_what_pulsar_refuses_moves_to_a_topic_of_its_own(repo: GitRepository) ->
     written = _migrate(repo)
 
     assert written.left == []
-    assert set(written.said) == {
+    assert set(written.remarks) == {
         "clients/billing.yaml",
         f"{FOLDER}/created.avsc",
         f"{FOLDER}/created-v2.avsc",
@@ -132,7 +132,7 @@ def test_two_that_wait_for_each_other_move(repo: GitRepository) -> None:
     written = _migrate(repo)
 
     assert written.left == []
-    assert written.said["clients/checkout.yaml"] == "checkout as in the base again"
+    assert written.remarks["clients/checkout.yaml"] == "checkout as in the base again"
     assert _text(repo, "clients/checkout.yaml") == _FILES["clients/checkout.yaml"]
     _require_good(repo)
 
