@@ -240,7 +240,7 @@ def _retention_text(retention: Retention) -> str:
 
 def _time_text(minutes: int) -> str:
     """In the largest unit without a rest."""
-    size, noun = next(items for items in _UNITS if minutes % items[0] == 0)
+    size, noun = next(unit for unit in _UNITS if minutes % unit[0] == 0)
     number = minutes // size
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -139,15 +139,15 @@ def _switch(topic: AuditedTopic, target: BrokerLine, lost: Sequence[Difference])
         return ""
     left = refused(topic, with_switch)
     asked = [difference.asked for difference in lost]
-    if not (kept := [items for items in asked if items not in left]):
+    if not (kept := [operation for operation in asked if operation not in left]):
         return ""
     latest = topic.latest_version
     keeps = "schemaJsonAllowLegacyJacksonFormat=true on every broker keeps"
     text = f"{keeps} {_operations(kept, latest)}"
     still = [
-        items
-        for items in sorted(left, key=str)
-        if items in asked or _is_registration(items, latest)
+        operation
+        for operation in sorted(left, key=str)
+        if operation in asked or _is_registration(operation, latest)
     ]
     return f"{text}; {_operations(still, latest)} need: " if still else f"{text}; without it: "
 

@@ -84,7 +84,7 @@ def sample_files(tree: FileTree, repository: Repository) -> Iterator[str]:
             if not is_external(sample):
                 wanted.add(_fixed_part(place_of(source, sample)))
     for path in tree.paths() if wanted else ():
-        if any(path == text or path.startswith(f"{text}/") for text in wanted):
+        if any(path == folder or path.startswith(f"{folder}/") for folder in wanted):
             yield path
 
 

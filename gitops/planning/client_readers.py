@@ -244,7 +244,7 @@ def _pairs(case: ReadersCase) -> Iterator[tuple[bool, int, StoredSchema, StoredS
 
     Messages of every live version may be stored, whatever the strategy compares with.
     """
-    alike = [items for items in reversed(case.versions) if items[1].type is case.new.type]
+    alike = [version for version in reversed(case.versions) if version[1].type is case.new.type]
     if case.strategy in NEW_READS:
         for version, old in alike:
             yield True, version, old, case.new

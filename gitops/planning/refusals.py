@@ -177,7 +177,9 @@ def _by_place(causes: Iterable[_Cause]) -> list[list[_Cause]]:
         places.setdefault(key, []).append(same)
     incompatibilities: list[list[_Cause]] = []
     for place in places.values():
-        incompatibilities += [place] if _goes_both_ways(place) else [[items] for items in place]
+        incompatibilities += (
+            [place] if _goes_both_ways(place) else [[incompatibility] for incompatibility in place]
+        )
     return incompatibilities
 
 

@@ -424,7 +424,7 @@ def _topic_change(
     above: NamespacePolicies,
     recorded_above: NamespacePolicies,
 ) -> TopicChange:
-    """What becomes of the policies of a topic, which has its recorded versions by then."""
+    """The change of a topic's policies, once its recorded versions are back."""
     topic = live.topic
     recorded = given.recorded.topics.get(topic)
     history = live.history

@@ -316,7 +316,7 @@ def failures(parts: Iterable[FailedRows], examples: int) -> tuple[ReplayFailure,
 
 def _failure(path: str, reason: str, parts: list[FailedRows], examples: int) -> ReplayFailure:
     every = {example[:3] for part in parts for example in part.examples}
-    shown = sorted((FailureExample(*texts) for texts in every), key=_shown_order)
+    shown = sorted((FailureExample(*example) for example in every), key=_shown_order)
     return ReplayFailure(
         path=path,
         reason=reason,

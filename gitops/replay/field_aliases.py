@@ -26,7 +26,7 @@ def find_aliases(schemas: Iterable[SchemaInfo]) -> list[FieldAliases]:
     JSON's name of a Protobuf field is one, and a oneof's is one of each of its fields.
     """
     schemas = list(schemas)
-    halves = [items for items in map(_halves, schemas) if items is not None]
+    halves = [pair for pair in map(_halves, schemas) if pair is not None]
     aliases: list[FieldAliases] = []
     for part in (schemas, *map(list, zip(*halves, strict=True))):
         same = [names for value in part for names in _aliases(value.schema)]

@@ -191,9 +191,9 @@ def _size(value: Any, known: dict[int, int]) -> int:  # noqa: ANN401 - any value
 def _bounded_chunks(rewritten: Iterable[_NewMessage]) -> Iterator[list[_NewMessage]]:
     some: list[_NewMessage] = []
     size = 0
-    for items in rewritten:
-        some.append(items)
-        size += len(items[1])
+    for message in rewritten:
+        some.append(message)
+        size += len(message[1])
         if size >= MOST_BYTES or len(some) >= MOST_ROWS:
             yield some
             some, size = [], 0

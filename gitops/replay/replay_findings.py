@@ -175,7 +175,7 @@ def _readers_findings(
     """Of readers with the same outcome: each finding once, with all readers in it."""
     result, reader = results[0]
     everyone = replace(reader, name=_name_list([_spoken(reader) for _, reader in results]))
-    findings = [tuple(_reader_findings(*items)) for items in results]
+    findings = [tuple(_reader_findings(*pair)) for pair in results]
     for number, finding in enumerate(_reader_findings(result, everyone)):
         yield group(finding.message, [members[number] for members in findings])
 
@@ -223,7 +223,7 @@ def _remedy(result: _SampleResult) -> str:
 
 
 def _changed(result: _SampleResult, reader: ReaderSchema) -> Finding:
-    paths = _enumerate([_changed_text(*texts) for texts in result.changed])
+    paths = _enumerate([_changed_text(*change) for change in result.changed])
     if reader.direction is Direction.BACKWARD:
         what = (
             f"the proposed schema reads other values than were written at {paths}, without an error"

@@ -126,7 +126,7 @@ class SensitiveFields:
         known = self._inner.get((at, name))
         if known is None:
             nodes, step = nodes_below(at.nodes, name), split_path(name)
-            done = (advance(*texts, step) for texts in zip(self.names, at.done, strict=True))
+            done = (advance(*pair, step) for pair in zip(self.names, at.done, strict=True))
             known = _Location(at.nodes if nodes is None else nodes, tuple(done))
             if len(self._inner) < _MOST:
                 self._inner[at, name] = known
@@ -202,7 +202,7 @@ def unknown_names(schemas: Iterable[SchemaInfo], names: Iterable[str]) -> list[s
         name
         for name in names
         if not any(
-            contains_field(nodes, texts) for texts in _all_names({split_path(name)}, other_aliases)
+            contains_field(nodes, path) for path in _all_names({split_path(name)}, other_aliases)
         )
     ]
 

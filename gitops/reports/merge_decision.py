@@ -123,7 +123,7 @@ def _besides(findings: Sequence[Finding], decisive: Sequence[Finding]) -> list[F
     What real messages show comes before what may happen to some.
     """
     known = {subject for item in decisive for subject in item.subjects}
-    if any(item.rule == SPLIT for item in decisive):  # it tells of the policy
+    if any(item.rule == SPLIT for item in decisive):  # it reports the policy
         findings = [item for item in findings if item.rule != _LOOSENED]
     items: list[Finding] = []
     for finding in sorted(findings, key=lambda item: not item.rule.startswith(_REPLAY)):
@@ -155,7 +155,7 @@ def _waived(report: CheckReport, findings: Sequence[Finding]) -> list[Finding]:
 
 def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]:
     """One edit is described; of several it is enough that there are some."""
-    mended = {finding.location for finding in findings if finding.patch}
+    fixed_places = {finding.location for finding in findings if finding.patch}
     patched = [*{finding.patch: finding for finding in findings if finding.patch}.values()]
     joined = [finding for finding in findings if finding.is_mended_elsewhere]
     other_findings = [
@@ -166,7 +166,7 @@ def _remedies(report: CheckReport, findings: Sequence[Finding]) -> Iterator[str]
     other_findings = [
         other_finding
         for other_finding in other_findings
-        if other_finding.location is None or other_finding.location not in mended
+        if other_finding.location is None or other_finding.location not in fixed_places
     ]
     hints = _hints(
         report, [other_finding for other_finding in other_findings if other_finding not in joined]
@@ -254,14 +254,14 @@ def _one_edit(hint: str) -> Iterator[str]:
 def _several_edits(patched: Sequence[Finding]) -> Iterator[str]:
     """Those that mend, then those that have nothing but the old definition back."""
     undone = [finding for finding in patched if UNDONE in finding.hint]
-    mends = [finding for finding in patched if finding not in undone]
+    fixes = [finding for finding in patched if finding not in undone]
     below = " that are shown below" if len(patched) <= _EDITS else ""
-    if len(mends) == 1:
-        edit = f"make the edit that is shown below (`check --fix` makes it): {mends[0].hint}"
-        yield f"{subject_text(mends[0])}: {edit}"
-    elif mends:
-        whose = f" for {_edited(mends)}" if undone else ""
-        yield f"make the {len(mends):,} edits{below}{whose} (`check --fix` makes them)"
+    if len(fixes) == 1:
+        edit = f"make the edit that is shown below (`check --fix` makes it): {fixes[0].hint}"
+        yield f"{subject_text(fixes[0])}: {edit}"
+    elif fixes:
+        whose = f" for {_edited(fixes)}" if undone else ""
+        yield f"make the {len(fixes):,} edits{below}{whose} (`check --fix` makes them)"
     if undone:
         beside = all(_NEW_FIELD in finding.hint for finding in undone)
         or_else = "keep the old field and add a new one" if beside else "change it in another way"

@@ -194,8 +194,8 @@ class ReasonGroup:
         way = ways_text(self.versions, self.direction, self.readers)
         if not self.readers:
             return f"{way}: not replayed"
-        text = " for each" if len(self.readers) > 1 else ""
-        return f"{way}: {_OUTCOMES[self.standing].format(each=text)}"
+        suffix = " for each" if len(self.readers) > 1 else ""
+        return f"{way}: {_OUTCOMES[self.standing].format(each=suffix)}"
 
 
 def groups_of(readers: Iterable[ReaderReplay]) -> tuple[ReasonGroup, ...]:

@@ -92,11 +92,11 @@ def is_mentioned(tree: FileTree, path: str, search: Search, without: Collection[
         own = file_references(path, tree.read(path))
     except UnreadableFileError:
         return False
-    texts = {*search([text_piece(posixpath.basename(path))], Kind.FILE.endings)}
-    texts.update(search(own.defines, Kind.TYPE.endings))
-    for other in texts.intersection(tree.paths()).difference(without, [path]):
+    candidates = {*search([text_piece(posixpath.basename(path))], Kind.FILE.endings)}
+    candidates.update(search(own.defines, Kind.TYPE.endings))
+    for candidate in candidates.intersection(tree.paths()).difference(without, [path]):
         with suppress(UnreadableFileError):
-            references = file_references(other, tree.read(other))
+            references = file_references(candidate, tree.read(candidate))
             if path in references.files or not references.types.isdisjoint(own.defines):
                 return True
     return False

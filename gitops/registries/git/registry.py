@@ -118,8 +118,10 @@ class GitRegistry(ReadOnlyRegistry):
         self, topics: Iterable[TopicName], progress: Progress
     ) -> dict[TopicName, SchemaHistory]:
         wanted = frozenset(topic.keeper for topic in topics)
-        texts = (files for topic, files in self._history.files.items() if topic.keeper in wanted)
-        files = frozenset(path for text in texts for path in text)
+        topic_files = (
+            files for topic, files in self._history.files.items() if topic.keeper in wanted
+        )
+        files = frozenset(path for paths in topic_files for path in paths)
         repositories: dict[str, Repository] = {}
         while True:
             history = self._history

@@ -278,9 +278,9 @@ def _add_checkers(findings: _Findings, text: object, release: SettingValue) -> N
 def _undecided(foreign: set[str]) -> list[str]:
     """The checkers that no installed one stands for; of an unknown class one stands for any."""
     installed = _installed()
-    free = installed - {_OTHERS[text] for text in foreign if text in _OTHERS}
+    free = installed - {_OTHERS[checker] for checker in foreign if checker in _OTHERS}
     unknown = sorted(foreign - _OTHERS.keys())
-    known = [text for text in foreign & _OTHERS.keys() if _OTHERS[text] not in installed]
+    known = [checker for checker in foreign & _OTHERS.keys() if _OTHERS[checker] not in installed]
     return [*sorted(known), *(unknown if len(unknown) > len(free) else [])]
 
 

@@ -182,7 +182,7 @@ def _oauth2(params: str, where: str) -> _Access:
 
 def _tls(params: str, where: str) -> _Access:
     """`tlsCertFile:/path,tlsKeyFile:/path`."""
-    pairs = dict(text.split(":", 1) for text in params.split(",") if ":" in text)
+    pairs = dict(param.split(":", 1) for param in params.split(",") if ":" in param)
     access = _certificate(pairs.get("tlsCertFile", ""), pairs.get("tlsKeyFile", ""))
     if access.authentication is None:
         hint = "authParams=tlsCertFile:/path/to/cert.pem,tlsKeyFile:/path/to/key.pem"

@@ -101,7 +101,7 @@ class RegistryReader:
             (scalable, _NO_SCALABLE),
         ]
         topics = map_in_threads(
-            lambda texts: self.list_topics(*texts),
+            lambda pair: self.list_topics(*pair),
             asked,
             threads=threads,
             on_progress=lambda _done: None,

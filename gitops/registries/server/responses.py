@@ -95,7 +95,9 @@ def _utf8(text: str) -> bytes:
 
 def _prefers_json(accept: str) -> bool:
     """Whether application/json comes before what HTML answers, by quality and then by order."""
-    ranges = sorted((_quality(text) for text in accept.split(",")), key=lambda texts: -texts[0])
+    ranges = sorted(
+        (_quality(media_range) for media_range in accept.split(",")), key=lambda pair: -pair[0]
+    )
     answered = (name for _quality, name in ranges if name in ("application/json", *_HTML))
     return next(answered, "") == "application/json"
 

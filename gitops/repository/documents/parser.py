@@ -150,7 +150,7 @@ class Manifest(Generic[D]):
 
     def _follows(self, rule: str, path: Path) -> bool:
         """Whether a finding is about a key that goes with one whose value is lost."""
-        beside = {texts[:-1] for texts in self._saved.lost}
+        beside = {lost_path[:-1] for lost_path in self._saved.lost}
         return (rule in _ABOUT_KEYS and path in beside) or (
             rule == "REPO-R015" and path[:-1] in beside
         )

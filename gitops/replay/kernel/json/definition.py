@@ -68,7 +68,7 @@ def _object(node: dict[str, Any], name: str) -> Schema:
     properties, others = node.get("properties"), node.get("additionalProperties")
     if isinstance(properties, dict) and properties:
         record = Record(name)
-        record.set_fields(tuple(_field(name, *items) for items in properties.items()))
+        record.set_fields(tuple(_field(name, *member) for member in properties.items()))
         return record
     return Map(_schema(others, f"{name}Value") if isinstance(others, dict) else _any_object())
 

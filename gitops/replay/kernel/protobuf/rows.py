@@ -89,7 +89,7 @@ def _entries(slot: Slot, entries: dict[Any, RawMessage], counted: list[CountKey]
     for key, entry in entries.items():
         within: list[CountKey] = []
         values[key] = _read_message(inner, entry, within)["value"]
-        counted += [items for items in within if items.path != f"{slot.item}.key"]
+        counted += [field for field in within if field.path != f"{slot.item}.key"]
     return values
 
 
